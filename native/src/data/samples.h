@@ -1,0 +1,46 @@
+// Samples for calibration, verification and timing: real ones from files, or synthetic ones made from the model's
+// inputs.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+#include "octet/tensor.h"
+
+namespace octet {
+
+// Streams samples, one at a time. Throws Error(kData) naming the file, the input, what was found and what is wanted.
+class SampleReader {
+ public:
+  virtual ~SampleReader() = default;
+  virtual std::optional<Sample> next() = 0;  // nothing at the end
+  virtual void rewind() = 0;
+  virtual std::size_t size() const = 0;
+};
+
+// `path`: a .npz (keys are input names; a single-input model accepts any single key), a .npy (single-input models),
+// a TensorProto .pb (named, or single input), or a folder of them; also the ONNX test-data layout
+// (test_data_set_*/input_*.pb, in input order; output_*.pb are ignored). Files are taken in name order, folders not
+// entered otherwise; labels.json and other file kinds are ignored. Types must be equal or losslessly convertible (int32
+// to int64, float64 to float32 …); ranks and fixed dims must match.
+std::unique_ptr<SampleReader> open_samples(const std::filesystem::path& path, const std::vector<ValueInfo>& inputs);
+
+struct SyntheticOptions {
+  std::map<std::string, std::int64_t> dims;  // --dim NAME=N: symbolic dimension (or "input:axis")
+  std::map<std::string, std::string> fixed;  // --fix NAME=VALUE: a whole input set to one value
+  std::uint64_t seed = 1;
+  std::size_t count = 2;
+};
+
+// Samples made from types, shapes and names: floats standard normal; integers named like token ids (ids, tokens, idx …)
+// small non-negative; masks (mask) all ones; lengths fit the shapes; unknown dims 1 for batch, small otherwise. Same
+// seed, same samples on every platform.
+std::unique_ptr<SampleReader> make_synthetic(const std::vector<ValueInfo>& inputs, const SyntheticOptions& options);
+
+}  // namespace octet

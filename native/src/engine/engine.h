@@ -1,0 +1,56 @@
+// ONNX Runtime behind one small interface. The library is opened when the first Session is made, never before.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "octet/tensor.h"
+
+namespace octet {
+
+struct ValueInfo {
+  std::string name;
+  int type = kUndefined;             // element type
+  std::vector<std::int64_t> dims;    // -1 where not fixed; empty for a scalar and where the model says nothing
+  std::vector<std::string> symbols;  // one per dim: its name where it is not fixed and has one, else ""
+  bool is_tensor = true;             // sequences, maps and optionals are not
+};
+
+struct EngineOptions {
+  bool optimize = true;  // graph optimizations: all, or none
+  unsigned threads = 1;  // intra-op; 0 = as many as the machine has
+  // Where a model given as bytes finds its external data; empty: it has none.
+  std::filesystem::path external_folder = {};
+};
+
+class Session {
+ public:
+  // Throws Error(kRun) with the runtime's own first line when the model does not load.
+  static Session from_file(const std::filesystem::path& path, const EngineOptions& options);
+  static Session from_bytes(std::span<const std::uint8_t> model, const EngineOptions& options);
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
+  ~Session();
+
+  const std::vector<ValueInfo>& inputs() const;
+  const std::vector<ValueInfo>& outputs() const;
+
+  // Throws Error(kRun) or Error(kData). Outputs that are no tensors, or tensors of strings, are left out, as are
+  // entries of `inputs` the model does not have. `outputs` empty = all.
+  Sample run(const Sample& inputs, const std::vector<std::string>& outputs = {}) const;
+  // One run without copying outputs out, for timing; returns milliseconds of the run alone.
+  double time_run(const Sample& inputs) const;
+
+ private:
+  struct Impl;
+  explicit Session(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+std::string runtime_version();  // e.g. "1.30.0"
+
+}  // namespace octet
