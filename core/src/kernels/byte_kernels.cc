@@ -21,10 +21,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR  // processors without any of the vector units: correct is enough
 
-void TransposeBytes(std::span<const std::uint8_t> in, std::uint64_t rows, std::uint64_t cols, std::span<std::uint8_t> out) {
+void TransposeBytes(std::span<const std::uint8_t> in, std::uint64_t rows, std::uint64_t cols,
+                    std::span<std::uint8_t> out) {
   scalar::transpose_bytes(in, rows, cols, out);
 }
-void PackNibbles(std::span<const std::int8_t> values, std::span<std::uint8_t> out) { scalar::pack_nibbles(values, out); }
+void PackNibbles(std::span<const std::int8_t> values, std::span<std::uint8_t> out) {
+  scalar::pack_nibbles(values, out);
+}
 
 #else
 
@@ -41,7 +44,8 @@ HWY_INLINE void shuffle_rows(const ByteVec* from, ByteVec* to) {
   }
 }
 
-HWY_INLINE void transpose_16x16(const std::uint8_t* from, std::size_t from_stride, std::uint8_t* to, std::size_t to_stride) {
+HWY_INLINE void transpose_16x16(const std::uint8_t* from, std::size_t from_stride, std::uint8_t* to,
+                                std::size_t to_stride) {
   const Bytes16 d;
   ByteVec a[16], b[16];
   for (std::size_t i = 0; i < 16; ++i) a[i] = hn::LoadU(d, from + i * from_stride);
@@ -52,7 +56,8 @@ HWY_INLINE void transpose_16x16(const std::uint8_t* from, std::size_t from_strid
   for (std::size_t i = 0; i < 16; ++i) hn::StoreU(a[i], d, to + i * to_stride);
 }
 
-void TransposeBytes(std::span<const std::uint8_t> in, std::uint64_t row_count, std::uint64_t col_count, std::span<std::uint8_t> out) {
+void TransposeBytes(std::span<const std::uint8_t> in, std::uint64_t row_count, std::uint64_t col_count,
+                    std::span<std::uint8_t> out) {
   const auto rows = static_cast<std::size_t>(row_count), cols = static_cast<std::size_t>(col_count);
   const std::size_t whole_rows = rows / 16 * 16, whole_cols = cols / 16 * 16;
   const std::uint8_t* from = in.data();
@@ -107,7 +112,8 @@ namespace octet {
 HWY_EXPORT(TransposeBytes);
 HWY_EXPORT(PackNibbles);
 
-void transpose_bytes(std::span<const std::uint8_t> in, std::uint64_t rows, std::uint64_t cols, std::span<std::uint8_t> out) {
+void transpose_bytes(std::span<const std::uint8_t> in, std::uint64_t rows, std::uint64_t cols,
+                     std::span<std::uint8_t> out) {
   HWY_DYNAMIC_DISPATCH(TransposeBytes)(in, rows, cols, out);
 }
 void pack_nibbles(std::span<const std::int8_t> values, std::span<std::uint8_t> out) {

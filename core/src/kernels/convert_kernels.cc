@@ -174,10 +174,16 @@ HWY_EXPORT(Bfloat16ToFloat);
 HWY_EXPORT(DoubleToFloat);
 HWY_EXPORT(ComputeErrorSums);
 
-void half_to_float(std::span<const std::uint16_t> half, std::span<float> out) { HWY_DYNAMIC_DISPATCH(HalfToFloat)(half, out); }
-void bfloat16_to_float(std::span<const std::uint16_t> bf, std::span<float> out) { HWY_DYNAMIC_DISPATCH(Bfloat16ToFloat)(bf, out); }
+void half_to_float(std::span<const std::uint16_t> half, std::span<float> out) {
+  HWY_DYNAMIC_DISPATCH(HalfToFloat)(half, out);
+}
+void bfloat16_to_float(std::span<const std::uint16_t> bf, std::span<float> out) {
+  HWY_DYNAMIC_DISPATCH(Bfloat16ToFloat)(bf, out);
+}
 void double_to_float(std::span<const double> in, std::span<float> out) { HWY_DYNAMIC_DISPATCH(DoubleToFloat)(in, out); }
-ErrorSums error_sums(std::span<const float> x, std::span<const float> y) { return HWY_DYNAMIC_DISPATCH(ComputeErrorSums)(x, y); }
+ErrorSums error_sums(std::span<const float> x, std::span<const float> y) {
+  return HWY_DYNAMIC_DISPATCH(ComputeErrorSums)(x, y);
+}
 
 }  // namespace octet
 #endif  // HWY_ONCE

@@ -63,7 +63,8 @@ Range FindRange(std::span<const float> x) {
   const auto drain = [&](IntVec& count) HWY_ATTR {
     HWY_ALIGN std::int32_t part[kMaxLanes];
     hn::Store(count, di, part);
-    for (std::size_t i = 0; i < lanes; ++i) finite_elements += static_cast<std::uint64_t>(-static_cast<std::int64_t>(part[i]));
+    for (std::size_t i = 0; i < lanes; ++i)
+      finite_elements += static_cast<std::uint64_t>(-static_cast<std::int64_t>(part[i]));
     count = hn::Zero(di);
   };
 
@@ -113,13 +114,15 @@ HWY_INLINE void store_narrow(IntVec v, T* to) {
 }
 
 template <class T>
-HWY_INLINE void quantize_span(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<T> q) {
+HWY_INLINE void quantize_span(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low,
+                              std::int32_t high, std::span<T> q) {
   const F32 d;
   const I32 di;
   const std::size_t lanes = hn::Lanes(d), n = x.size();
   const auto s = hn::Set(d, scale);
   const auto zp = hn::Set(di, zero_point);
-  const auto below = hn::Set(d, static_cast<float>(low - zero_point)), above = hn::Set(d, static_cast<float>(high - zero_point));
+  const auto below = hn::Set(d, static_cast<float>(low - zero_point)),
+             above = hn::Set(d, static_cast<float>(high - zero_point));
   const float* HWY_RESTRICT from = x.data();
   T* HWY_RESTRICT to = q.data();
 
@@ -135,7 +138,9 @@ HWY_INLINE void quantize_span(std::span<const float> x, float scale, std::int32_
 }
 
 template <class T>
-HWY_INLINE void quantize_row(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point, std::int32_t low, std::int32_t high, std::span<T> q) {
+HWY_INLINE void quantize_row(std::span<const float> x, std::span<const float> scale,
+                             std::span<const std::int32_t> zero_point, std::int32_t low, std::int32_t high,
+                             std::span<T> q) {
   const F32 d;
   const I32 di;
   const std::size_t lanes = hn::Lanes(d), n = x.size();
@@ -159,22 +164,28 @@ HWY_INLINE void quantize_row(std::span<const float> x, std::span<const float> sc
   }
 }
 
-void QuantizeS8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::int8_t> q) {
+void QuantizeS8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                std::span<std::int8_t> q) {
   quantize_span(x, scale, zero_point, low, high, q);
 }
-void QuantizeU8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::uint8_t> q) {
+void QuantizeU8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                std::span<std::uint8_t> q) {
   quantize_span(x, scale, zero_point, low, high, q);
 }
-void QuantizeS16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::int16_t> q) {
+void QuantizeS16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                 std::span<std::int16_t> q) {
   quantize_span(x, scale, zero_point, low, high, q);
 }
-void QuantizeU16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::uint16_t> q) {
+void QuantizeU16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                 std::span<std::uint16_t> q) {
   quantize_span(x, scale, zero_point, low, high, q);
 }
-void QuantizeRowS8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point, std::int32_t low, std::int32_t high, std::span<std::int8_t> q) {
+void QuantizeRowS8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point,
+                   std::int32_t low, std::int32_t high, std::span<std::int8_t> q) {
   quantize_row(x, scale, zero_point, low, high, q);
 }
-void QuantizeRowU8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point, std::int32_t low, std::int32_t high, std::span<std::uint8_t> q) {
+void QuantizeRowU8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point,
+                   std::int32_t low, std::int32_t high, std::span<std::uint8_t> q) {
   quantize_row(x, scale, zero_point, low, high, q);
 }
 
@@ -228,22 +239,28 @@ HWY_EXPORT(AccumulateRowRange);
 
 Range find_range(std::span<const float> x) { return HWY_DYNAMIC_DISPATCH(FindRange)(x); }
 
-void quantize_s8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::int8_t> q) {
+void quantize_s8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                 std::span<std::int8_t> q) {
   HWY_DYNAMIC_DISPATCH(QuantizeS8)(x, scale, zero_point, low, high, q);
 }
-void quantize_u8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::uint8_t> q) {
+void quantize_u8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                 std::span<std::uint8_t> q) {
   HWY_DYNAMIC_DISPATCH(QuantizeU8)(x, scale, zero_point, low, high, q);
 }
-void quantize_s16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::int16_t> q) {
+void quantize_s16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                  std::span<std::int16_t> q) {
   HWY_DYNAMIC_DISPATCH(QuantizeS16)(x, scale, zero_point, low, high, q);
 }
-void quantize_u16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::uint16_t> q) {
+void quantize_u16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                  std::span<std::uint16_t> q) {
   HWY_DYNAMIC_DISPATCH(QuantizeU16)(x, scale, zero_point, low, high, q);
 }
-void quantize_row_s8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point, std::int32_t low, std::int32_t high, std::span<std::int8_t> q) {
+void quantize_row_s8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point,
+                     std::int32_t low, std::int32_t high, std::span<std::int8_t> q) {
   HWY_DYNAMIC_DISPATCH(QuantizeRowS8)(x, scale, zero_point, low, high, q);
 }
-void quantize_row_u8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point, std::int32_t low, std::int32_t high, std::span<std::uint8_t> q) {
+void quantize_row_u8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point,
+                     std::int32_t low, std::int32_t high, std::span<std::uint8_t> q) {
   HWY_DYNAMIC_DISPATCH(QuantizeRowU8)(x, scale, zero_point, low, high, q);
 }
 

@@ -17,17 +17,23 @@ Range find_range(std::span<const float> x);
 
 // q[i] = clamp(round_half_even(x[i] / scale) + zero_point, low, high). Division, not multiplication by the
 // reciprocal: that is what the reference does. NaN gives clamp(zero_point). low/high and zero_point lie inside T.
-void quantize_s8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::int8_t> q);
-void quantize_u8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::uint8_t> q);
-void quantize_s16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::int16_t> q);
-void quantize_u16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::uint16_t> q);
+void quantize_s8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                 std::span<std::int8_t> q);
+void quantize_u8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                 std::span<std::uint8_t> q);
+void quantize_s16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                  std::span<std::int16_t> q);
+void quantize_u16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                  std::span<std::uint16_t> q);
 
 // As above with one scale and zero point per element of the row, x and q of the same length as scale: for tensors
 // quantized along their last axis, row by row.
-void quantize_row_s8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point, std::int32_t low, std::int32_t high, std::span<std::int8_t> q);
-void quantize_row_u8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point, std::int32_t low, std::int32_t high, std::span<std::uint8_t> q);
-// Elementwise running min/max over rows: lo[i] = min(lo[i], x[i]) and so on; non-finite elements are skipped and counted.
-// -0.0 enters as +0.0. Start from lo = +inf, hi = -inf (or from zeros, to keep zero inside every range).
+void quantize_row_s8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point,
+                     std::int32_t low, std::int32_t high, std::span<std::int8_t> q);
+void quantize_row_u8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point,
+                     std::int32_t low, std::int32_t high, std::span<std::uint8_t> q);
+// Elementwise running min/max over rows: lo[i] = min(lo[i], x[i]) and so on; non-finite elements are skipped and
+// counted. -0.0 enters as +0.0. Start from lo = +inf, hi = -inf (or from zeros, to keep zero inside every range).
 std::uint64_t accumulate_row_range(std::span<const float> x, std::span<float> lo, std::span<float> hi);
 
 // Conversions, round half to even where bits are lost. NaN becomes the quiet NaN of one fixed payload (its sign kept,
@@ -49,6 +55,7 @@ ErrorSums error_sums(std::span<const float> x, std::span<const float> y);
 void pack_nibbles(std::span<const std::int8_t> values, std::span<std::uint8_t> out);
 
 // Blocked transpose of a rows × cols byte matrix: out is cols × rows.
-void transpose_bytes(std::span<const std::uint8_t> in, std::uint64_t rows, std::uint64_t cols, std::span<std::uint8_t> out);
+void transpose_bytes(std::span<const std::uint8_t> in, std::uint64_t rows, std::uint64_t cols,
+                     std::span<std::uint8_t> out);
 
 }  // namespace octet

@@ -66,12 +66,14 @@ T quantize_one(float x, float scale, std::int32_t zero_point, std::int32_t low, 
 }
 
 template <class T>
-void quantize_all(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<T> q) {
+void quantize_all(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                  std::span<T> q) {
   for (std::size_t i = 0; i < x.size(); ++i) q[i] = quantize_one<T>(x[i], scale, zero_point, low, high);
 }
 
 template <class T>
-void quantize_row(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point, std::int32_t low, std::int32_t high, std::span<T> q) {
+void quantize_row(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point,
+                  std::int32_t low, std::int32_t high, std::span<T> q) {
   for (std::size_t i = 0; i < x.size(); ++i) q[i] = quantize_one<T>(x[i], scale[i], zero_point[i], low, high);
 }
 
@@ -94,22 +96,28 @@ Range find_range(std::span<const float> x) {
   return r;
 }
 
-void quantize_s8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::int8_t> q) {
+void quantize_s8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                 std::span<std::int8_t> q) {
   quantize_all(x, scale, zero_point, low, high, q);
 }
-void quantize_u8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::uint8_t> q) {
+void quantize_u8(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                 std::span<std::uint8_t> q) {
   quantize_all(x, scale, zero_point, low, high, q);
 }
-void quantize_s16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::int16_t> q) {
+void quantize_s16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                  std::span<std::int16_t> q) {
   quantize_all(x, scale, zero_point, low, high, q);
 }
-void quantize_u16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high, std::span<std::uint16_t> q) {
+void quantize_u16(std::span<const float> x, float scale, std::int32_t zero_point, std::int32_t low, std::int32_t high,
+                  std::span<std::uint16_t> q) {
   quantize_all(x, scale, zero_point, low, high, q);
 }
-void quantize_row_s8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point, std::int32_t low, std::int32_t high, std::span<std::int8_t> q) {
+void quantize_row_s8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point,
+                     std::int32_t low, std::int32_t high, std::span<std::int8_t> q) {
   quantize_row(x, scale, zero_point, low, high, q);
 }
-void quantize_row_u8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point, std::int32_t low, std::int32_t high, std::span<std::uint8_t> q) {
+void quantize_row_u8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point,
+                     std::int32_t low, std::int32_t high, std::span<std::uint8_t> q) {
   quantize_row(x, scale, zero_point, low, high, q);
 }
 
@@ -147,7 +155,8 @@ void bfloat16_to_float(std::span<const std::uint16_t> bf, std::span<float> out) 
 }
 
 void double_to_float(std::span<const double> in, std::span<float> out) {
-  for (std::size_t i = 0; i < in.size(); ++i) out[i] = in[i] != in[i] ? std::bit_cast<float>(kQuietNan) : static_cast<float>(in[i]);
+  for (std::size_t i = 0; i < in.size(); ++i)
+    out[i] = in[i] != in[i] ? std::bit_cast<float>(kQuietNan) : static_cast<float>(in[i]);
 }
 
 ErrorSums error_sums(std::span<const float> x, std::span<const float> y) {
@@ -165,7 +174,8 @@ ErrorSums error_sums(std::span<const float> x, std::span<const float> y) {
   return sums;
 }
 
-void transpose_bytes(std::span<const std::uint8_t> in, std::uint64_t rows, std::uint64_t cols, std::span<std::uint8_t> out) {
+void transpose_bytes(std::span<const std::uint8_t> in, std::uint64_t rows, std::uint64_t cols,
+                     std::span<std::uint8_t> out) {
   for (std::uint64_t r = 0; r < rows; ++r) {
     for (std::uint64_t c = 0; c < cols; ++c) out[c * rows + r] = in[r * cols + c];
   }
