@@ -22,6 +22,7 @@ class SampleReader {
   virtual std::optional<Sample> next() = 0;  // nothing at the end
   virtual void rewind() = 0;
   virtual std::size_t size() const = 0;
+  virtual std::string description() const { return {}; }  // for reports: where the samples come from
 };
 
 // `path`: a .npz (keys are input names; a single-input model accepts any single key), a .npy (single-input models),
@@ -40,7 +41,12 @@ struct SyntheticOptions {
 
 // Samples made from types, shapes and names: floats standard normal; integers named like token ids (ids, tokens, idx …)
 // small non-negative; masks (mask) all ones; lengths fit the shapes; unknown dims 1 for batch, small otherwise. Same
-// seed, same samples on every platform.
+// seed, same samples on every platform. Throws Error(kUsage) for options that name nothing, Error(kUnsupported) for
+// inputs that are no tensors of numbers.
 std::unique_ptr<SampleReader> make_synthetic(const std::vector<ValueInfo>& inputs, const SyntheticOptions& options);
+
+// The same, with sizes for the unknown dims that `session` runs with: models often accept few. Tries a dozen, for about
+// ten seconds; throws Error(kRun) with the runtime's first complaint when none runs.
+std::unique_ptr<SampleReader> find_runnable_synthetic(const Session& session, const SyntheticOptions& options);
 
 }  // namespace octet

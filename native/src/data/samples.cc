@@ -1,0 +1,204 @@
+#include "data/samples.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "data/dtype.h"
+#include "data/mapped_file.h"
+#include "data/npy.h"
+#include "octet/error.h"
+
+namespace octet {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One sample: the file it stands in, or the inputs of one ONNX test-data set in input order.
+struct SampleFiles {
+  fs::path name;  // for messages
+  std::vector<fs::path> parts;
+  bool by_position = false;
+};
+
+bool is_sample_file(const fs::path& path) {
+  const std::string extension = path.extension().string();
+  // Names with a leading dot are other programs' leavings, "._x.npz" among them.
+  return path.filename().string().front() != '.' && (extension == ".npz" || extension == ".npy" || extension == ".pb");
+}
+
+std::vector<fs::path> sorted_entries(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code fault;
+  for (fs::directory_iterator it(folder, fault), end; !fault && it != end; it.increment(fault)) {
+    entries.push_back(it->path());
+  }
+  if (fault) throw Error(ErrorCode::kRead, folder.string(), fault.message());
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+// The N of "input_N.pb".
+std::optional<unsigned> input_index(const fs::path& path) {
+  const std::string name = path.filename().string();
+  constexpr std::string_view kPrefix = "input_", kSuffix = ".pb";
+  if (name.size() <= kPrefix.size() + kSuffix.size() || !name.starts_with(kPrefix) || !name.ends_with(kSuffix))
+    return {};
+  unsigned index = 0;
+  const char* end = name.data() + name.size() - kSuffix.size();
+  const auto [stop, fault] = std::from_chars(name.data() + kPrefix.size(), end, index);
+  if (fault != std::errc{} || stop != end) return {};
+  return index;
+}
+
+// The inputs of a test-data set in input order: input_10 comes after input_9. Empty when the folder holds none.
+std::vector<fs::path> test_data_inputs(const std::vector<fs::path>& entries) {
+  std::vector<std::pair<unsigned, fs::path>> found;
+  for (const fs::path& entry : entries) {
+    if (const auto index = input_index(entry)) found.emplace_back(*index, entry);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<fs::path> result;
+  for (auto& [index, path] : found) result.push_back(std::move(path));
+  return result;
+}
+
+std::vector<SampleFiles> list_samples(const fs::path& path) {
+  std::error_code fault;
+  if (!fs::exists(path, fault)) throw Error(ErrorCode::kRead, path.string(), "no such file or folder");
+  if (!fs::is_directory(path, fault)) {
+    if (!is_sample_file(path)) {
+      throw Error(ErrorCode::kData, path.string(),
+                  "is no sample: .npz, .npy and .pb files can be read, and folders of them");
+    }
+    return {{path, {path}}};
+  }
+  const std::vector<fs::path> entries = sorted_entries(path);
+  if (auto inputs = test_data_inputs(entries); !inputs.empty()) return {{path, std::move(inputs), true}};
+  std::vector<SampleFiles> samples;
+  for (const fs::path& entry : entries) {
+    const std::string name = entry.filename().string();
+    if (fs::is_directory(entry, fault)) {
+      if (!name.starts_with("test_data_set_")) continue;
+      auto inputs = test_data_inputs(sorted_entries(entry));
+      if (!inputs.empty()) samples.push_back({entry, std::move(inputs), true});
+    } else if (is_sample_file(entry) && !(name.starts_with("output_") && entry.extension() == ".pb")) {
+      samples.push_back({entry, {entry}});
+    }
+  }
+  if (samples.empty()) {
+    throw Error(ErrorCode::kData, path.string(),
+                "holds no samples: .npz, .npy or .pb files, or test_data_set_* folders");
+  }
+  return samples;
+}
+
+std::pair<std::string, Tensor> read_tensor_file(const fs::path& path) {
+  const auto file = open_file(path);
+  std::vector<std::uint8_t> bytes(file->size());
+  file->read(0, bytes);
+  std::string name;
+  if (path.extension() == ".npy") return {name, parse_npy(bytes, path.string())};
+  try {
+    Tensor tensor = parse_tensor_proto(bytes, &name);
+    return {name, std::move(tensor)};
+  } catch (const Error& error) {
+    throw Error(error.code(), path.string(), error.problem());
+  }
+}
+
+Sample read_sample(const SampleFiles& files, const std::vector<ValueInfo>& inputs) {
+  if (files.parts.front().extension() == ".npz") return read_npz(files.parts.front());
+  Sample sample;
+  if (files.by_position && files.parts.size() > inputs.size()) {
+    throw Error(ErrorCode::kData, files.name.string(),
+                fmt::format("holds {} inputs, the model has {}", files.parts.size(), inputs.size()));
+  }
+  for (std::size_t i = 0; i < files.parts.size(); ++i) {
+    auto [name, tensor] = read_tensor_file(files.parts[i]);
+    // Test data names its tensors as the model does, or not at all; then the order of the inputs counts.
+    const bool known =
+        std::any_of(inputs.begin(), inputs.end(), [&](const ValueInfo& input) { return input.name == name; });
+    sample[!known && files.by_position ? inputs[i].name : name] = std::move(tensor);
+  }
+  return sample;
+}
+
+template <class Range, class Name>
+std::string quoted_list(const Range& range, Name&& name) {
+  std::string list;
+  for (const auto& item : range) list += fmt::format("{}'{}'", list.empty() ? "" : ", ", name(item));
+  return list.empty() ? "nothing" : list;
+}
+
+bool shape_fits(const std::vector<std::int64_t>& found, const ValueInfo& wanted) {
+  if (wanted.dims.empty()) return true;  // a scalar and "any shape" look the same
+  return std::equal(found.begin(), found.end(), wanted.dims.begin(), wanted.dims.end(),
+                    [](std::int64_t have, std::int64_t want) { return want < 0 || have == want; });
+}
+
+// Keeps what the model takes, under its names and in its types.
+Sample conform(Sample sample, const std::vector<ValueInfo>& inputs, const std::string& file) {
+  if (inputs.size() == 1 && sample.size() == 1 && sample.begin()->first != inputs[0].name) {
+    Tensor tensor = std::move(sample.begin()->second);
+    sample.clear();
+    sample.emplace(inputs[0].name, std::move(tensor));
+  }
+  Sample result;
+  for (const ValueInfo& input : inputs) {
+    const auto found = sample.find(input.name);
+    if (found == sample.end()) {
+      throw Error(ErrorCode::kData, file,
+                  fmt::format("lacks input '{}': it holds {}, the model wants {}", input.name,
+                              quoted_list(sample, [](const auto& entry) { return entry.first; }),
+                              quoted_list(inputs, [](const ValueInfo& info) { return info.name; })));
+    }
+    Tensor tensor = std::move(found->second);
+    const std::string was = describe(tensor.type, tensor.dims);
+    const std::string wants = input.is_tensor ? describe(input.type, input.dims) : "no tensor";
+    if (!shape_fits(tensor.dims, input)) {
+      throw Error(ErrorCode::kData, file, fmt::format("input '{}' is {}, the model wants {}", input.name, was, wants));
+    }
+    if (!input.is_tensor || !convert_tensor(tensor, input.type)) {
+      throw Error(ErrorCode::kData, file,
+                  fmt::format("input '{}' is {}, the model wants {} and not every value survives the conversion",
+                              input.name, was, wants));
+    }
+    result.emplace(input.name, std::move(tensor));
+  }
+  return result;
+}
+
+class FileSamples final : public SampleReader {
+ public:
+  FileSamples(fs::path path, const std::vector<ValueInfo>& inputs)
+      : path_(std::move(path)), inputs_(inputs), samples_(list_samples(path_)) {}
+
+  std::optional<Sample> next() override {
+    if (at_ == samples_.size()) return std::nullopt;
+    const SampleFiles& files = samples_[at_++];
+    return conform(read_sample(files, inputs_), inputs_, files.name.string());
+  }
+  void rewind() override { at_ = 0; }
+  std::size_t size() const override { return samples_.size(); }
+  std::string description() const override {
+    return fmt::format("{} {} from {}", samples_.size(), samples_.size() == 1 ? "sample" : "samples", path_.string());
+  }
+
+ private:
+  fs::path path_;
+  std::vector<ValueInfo> inputs_;
+  std::vector<SampleFiles> samples_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SampleReader> open_samples(const fs::path& path, const std::vector<ValueInfo>& inputs) {
+  return std::make_unique<FileSamples>(path, inputs);
+}
+
+}  // namespace octet
