@@ -1,0 +1,130 @@
+"""What a model file stores, read from the file itself: the tests never take Octet's word for it."""
+
+import math
+from pathlib import Path
+
+import onnx
+from onnx import TensorProto, helper
+
+FLOAT_BYTES = {TensorProto.FLOAT: 4, TensorProto.FLOAT16: 2, TensorProto.DOUBLE: 8, TensorProto.BFLOAT16: 2}
+SMALL_BITS = {TensorProto.INT8: 8, TensorProto.UINT8: 8, TensorProto.INT4: 4, TensorProto.UINT4: 4}
+
+# Operator and the inputs that are scales. A Mul is one too where it undoes a Cast from a small integer (see scale_names).
+SCALE_INPUTS = {"DequantizeLinear": [1], "QuantizeLinear": [1], "MatMulNBits": [2], "GatherBlockQuantized": [2],
+                "DynamicQuantizeLSTM": [8, 10], "DynamicQuantizeMatMul": [2], "MatMulIntegerToFloat": [2, 3],
+                "QAttention": [3, 4], "QGemm": [1, 4, 7], "QEmbedLayerNormalization": [8, 9, 10, 11, 12]}
+INTEGER_OPERATORS = {"ConvInteger", "MatMulInteger", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM",
+                     "QGemm", "QAttention", "MatMulNBits"}
+
+
+def graphs(model):
+    """Every list of nodes with its initializers: the main graph, nested subgraphs, function bodies."""
+    def nested(nodes):
+        for node in nodes:
+            for attribute in node.attribute:
+                for graph in ([attribute.g] if attribute.HasField("g") else []) + list(attribute.graphs):
+                    yield from of(graph.node, graph.initializer)
+
+    def of(nodes, initializers):
+        yield nodes, initializers
+        yield from nested(nodes)
+
+    yield from of(model.graph.node, model.graph.initializer)
+    for function in model.functions:
+        yield from of(function.node, [])
+
+
+def nodes(model):
+    return [node for group, _ in graphs(model) for node in group]
+
+
+def stored_tensors(model):
+    """Name and tensor of each initializer and of each Constant node (under its output's name)."""
+    for group, initializers in graphs(model):
+        for tensor in initializers:
+            yield tensor.name, tensor
+        for node in group:
+            for attribute in node.attribute:
+                name = node.output[0] if node.op_type == "Constant" else f"{node.name or node.op_type}.{attribute.name}"
+                if attribute.HasField("t"):
+                    yield name, attribute.t
+                elif node.op_type == "Constant" and attribute.name in ("value_float", "value_floats"):
+                    values = list(attribute.floats) or [attribute.f]
+                    yield name, helper.make_tensor(name, TensorProto.FLOAT, [len(values)], values)
+
+
+def elements(tensor):
+    return math.prod(tensor.dims)
+
+
+def float_bytes_by_name(model):
+    found = {}
+    for name, tensor in stored_tensors(model):
+        if tensor.data_type in FLOAT_BYTES:
+            found[name] = found.get(name, 0) + elements(tensor) * FLOAT_BYTES[tensor.data_type]
+    return found
+
+
+def float_elements(model):
+    return sum(elements(t) for _, t in stored_tensors(model) if t.data_type in FLOAT_BYTES)
+
+
+def small_integer_bytes(model):
+    return sum((elements(t) * SMALL_BITS[t.data_type] + 7) // 8 for _, t in stored_tensors(model) if t.data_type in SMALL_BITS)
+
+
+def scale_names(model):
+    """Stored tensors that are scales of quantized ones."""
+    stored = dict(stored_tensors(model))
+    names = set()
+    for group, _ in graphs(model):
+        maker = {output: node for node in group for output in node.output}
+
+        def integer_cast(name):
+            node = maker.get(name)
+            while node is not None and node.op_type in ("Transpose", "Reshape", "Gather", "Unsqueeze", "Identity"):
+                node = maker.get(node.input[0])
+            if node is None or node.op_type != "Cast":
+                return False
+            source = node.input[0]
+            made = maker.get(source)
+            while made is not None and made.op_type in ("Transpose", "Reshape", "Gather", "Identity"):
+                source = made.input[0]
+                made = maker.get(source)
+            return (source in stored and stored[source].data_type in SMALL_BITS) or (
+                made is not None and made.op_type in ("MatMulInteger", "ConvInteger"))
+
+        def activation_scale(name):
+            node = maker.get(name)
+            return node is not None and node.op_type == "DynamicQuantizeLinear" and node.output[1] == name
+
+        for node in group:
+            for index in SCALE_INPUTS.get(node.op_type, []):
+                if index < len(node.input):
+                    names.add(node.input[index])
+            if node.op_type == "Mul":
+                for scale, other in (node.input, node.input[::-1]):
+                    if integer_cast(other) or activation_scale(other):
+                        names.add(scale)
+    return {name for name in names if name in stored}
+
+
+def integer_nodes(model):
+    """Operators that compute in integers: integer operators, and products whose data and weight are both dequantized."""
+    count = 0
+    for group, _ in graphs(model):
+        maker = {output: node.op_type for node in group for output in node.output}
+        for node in group:
+            if node.op_type in INTEGER_OPERATORS or node.op_type.startswith("QLinear"):
+                count += 1
+            elif node.op_type in ("Conv", "ConvTranspose", "MatMul", "Gemm"):
+                count += all(maker.get(name) == "DequantizeLinear" for name in node.input[:2])
+    return count
+
+
+def file_bytes(path):
+    """Size of a model with the external data it refers to."""
+    path = Path(path)
+    model = onnx.load(path, load_external_data=False)
+    locations = {entry.value for _, tensor in stored_tensors(model) for entry in tensor.external_data if entry.key == "location"}
+    return path.stat().st_size + sum((path.parent / location).stat().st_size for location in locations)

@@ -1,0 +1,57 @@
+"""Runs models in ONNX Runtime and compares what they give."""
+
+import numpy as np
+import onnxruntime
+
+onnxruntime.set_default_logger_severity(4)
+
+EQUAL, BROKEN = 200.0, -999.0
+
+
+def session(path, optimized=True):
+    """One thread, so that sums are always taken in the same order."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.log_severity_level = 1, 4
+    levels = onnxruntime.GraphOptimizationLevel
+    options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimized else levels.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def run_all(path, feeds, optimized=True):
+    """Outputs of every sample, by name."""
+    loaded = session(path, optimized)
+    names = [o.name for o in loaded.get_outputs()]
+    return [dict(zip(names, loaded.run(None, sample))) for sample in feeds]
+
+
+def load_samples(folder):
+    return [dict(np.load(path)) for path in sorted(folder.glob("*.npz"))]
+
+
+def sqnr(reference, candidate):
+    """10 log10(sum r^2 / sum (r - c)^2) in dB; EQUAL when nothing differs, BROKEN when the shape differs, or the candidate
+    is not finite where the reference is."""
+    reference, candidate = np.asarray(reference, np.float64).ravel(), np.asarray(candidate, np.float64).ravel()
+    if reference.shape != candidate.shape:
+        return BROKEN
+    finite = np.isfinite(reference)
+    if not np.array_equal(reference[~finite], candidate[~finite], equal_nan=True) or not np.isfinite(candidate[finite]).all():
+        return BROKEN
+    power = np.square(reference[finite]).sum()
+    error = np.square(reference[finite] - candidate[finite]).sum()
+    if error == 0:
+        return EQUAL
+    return float(np.clip(10 * np.log10(power / error), BROKEN, EQUAL)) if power > 0 else BROKEN
+
+
+def sqnr_by_output(reference, candidate):
+    """SQNR over all samples together, for each output that holds floats."""
+    result = {}
+    for name, first in reference[0].items():
+        if first.dtype.kind == "f":
+            result[name] = sqnr(*(np.concatenate([np.ravel(s[name]) for s in side]) for side in (reference, candidate)))
+    return result
+
+
+def worst_sqnr(reference, candidate):
+    return min(sqnr_by_output(reference, candidate).values(), default=EQUAL)
