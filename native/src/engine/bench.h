@@ -1,0 +1,57 @@
+// Several models timed against each other in one run, after their outputs were compared.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/samples.h"
+#include "octet/measure.h"
+
+namespace octet {
+
+struct BenchJob {
+  std::vector<std::filesystem::path> models;  // the first is what the others are measured against
+  std::optional<std::filesystem::path> data;  // none: synthetic samples
+  SyntheticOptions synthetic;
+  std::vector<unsigned> threads = {1};
+  std::size_t warmup = 5, runs = 50;
+  double seconds = 20;                     // per model and thread setting; after that fewer runs are made, and said
+  std::size_t inputs = 4;                  // samples cycled at most
+  std::vector<std::uint64_t> model_bytes;  // with external data; missing or 0: the file's own size
+};
+
+// One model with one thread setting.
+struct BenchRow {
+  std::filesystem::path model;
+  unsigned threads = 1;
+  std::string error;  // does not load or run; nothing below but file_bytes is filled then
+  std::uint64_t file_bytes = 0;
+  double load_ms = 0;
+  std::vector<double> milliseconds;
+  LatencyStats latency;
+  std::optional<Speedup> speedup;  // against the first model
+  double samples_per_second = 0;   // items of the batch
+  std::optional<double> tokens_per_second;
+  std::vector<OutputDrift> drift;  // against the first model
+  double worst_sqnr_db = kSqnrEqual;
+};
+
+struct BenchResult {
+  std::string runtime;
+  bool synthetic = false;
+  std::string samples_description;
+  std::size_t samples = 0;
+  bool cut_short = false;      // some thread setting ran out of time
+  std::vector<BenchRow> rows;  // by thread setting, then in the order of models
+};
+
+// Throws Error for options and samples that do not fit the first model that loads, Error(kRun) when none does.
+BenchResult bench(const BenchJob& job);
+
+nlohmann::json to_json(const BenchResult& result);
+
+}  // namespace octet

@@ -1,0 +1,129 @@
+#include "engine/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+#include "octet/error.h"
+
+namespace octet {
+namespace {
+
+constexpr std::size_t kMaxOutput = std::size_t{64} << 20;
+
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+[[noreturn]] void fail(const char* what, int code) {
+  throw Error(ErrorCode::kRun, "child process", std::string(what) + ": " + std::generic_category().message(code));
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments, std::string input,
+                           const std::filesystem::path& executable)
+    : input_(std::move(input)), started_(now()) {
+  // One socket serves as both of the child's streams: unlike a pipe it can be written to without SIGPIPE.
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail("no channel can be opened", errno);
+  std::string own_name = "octet";
+  std::vector<std::string> words(arguments);
+  std::vector<char*> argv{own_name.data()};
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  const pid_t parent = ::getpid();
+  const char* path = executable.c_str();
+
+  process_ = ::fork();
+  if (process_ == 0) {
+    // Only calls that are safe after fork in a program with threads.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(126);
+    ::dup2(ends[1], STDIN_FILENO);
+    ::dup2(ends[1], STDOUT_FILENO);
+    ::execv(path, argv.data());
+    ::_exit(127);
+  }
+  const int code = errno;
+  ::close(ends[1]);
+  if (process_ < 0) {
+    ::close(ends[0]);
+    fail("no process can be started", code);
+  }
+  socket_ = ends[0];
+  ::fcntl(socket_, F_SETFL, O_NONBLOCK);
+}
+
+ChildProcess::~ChildProcess() {
+  if (socket_ >= 0) ::close(socket_);
+  if (process_ < 0) return;
+  ::kill(process_, SIGKILL);
+  while (::waitpid(process_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+// Sends the input and collects the output until the child closes its end.
+void ChildProcess::exchange(ChildResult& result, double deadline) {
+  std::size_t sent = 0;
+  std::array<char, 65536> chunk;
+  if (input_.empty()) ::shutdown(socket_, SHUT_WR);
+  while (true) {
+    const double left = deadline - now();
+    if (left <= 0) {
+      result.timed_out = true;
+      return;
+    }
+    pollfd wanted{socket_, static_cast<short>(sent < input_.size() ? POLLIN | POLLOUT : POLLIN), 0};
+    const int ready = ::poll(&wanted, 1, static_cast<int>(std::min(left * 1000 + 1, 60'000.0)));
+    if (ready < 0 && errno != EINTR) fail("waiting failed", errno);
+    if (ready <= 0) continue;
+    if ((wanted.revents & POLLOUT) != 0 && sent < input_.size()) {
+      const ssize_t count = ::send(socket_, input_.data() + sent, input_.size() - sent, MSG_NOSIGNAL);
+      // A child that ends early has closed its end: what it did is in its status.
+      sent = count >= 0 ? sent + static_cast<std::size_t>(count) : (errno == EAGAIN ? sent : input_.size());
+      if (sent == input_.size()) ::shutdown(socket_, SHUT_WR);
+    }
+    if ((wanted.revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
+      const ssize_t count = ::recv(socket_, chunk.data(), chunk.size(), 0);
+      if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) return;
+      if (count > 0) result.output.append(chunk.data(), static_cast<std::size_t>(count));
+      if (result.output.size() > kMaxOutput) return;
+    }
+  }
+}
+
+ChildResult ChildProcess::wait(double timeout_seconds) {
+  ChildResult result;
+  exchange(result, started_ + timeout_seconds);
+  ::close(std::exchange(socket_, -1));
+  // Whatever still runs has no reader any more; one that merely finishes is left to.
+  int status = 0;
+  rusage usage{};
+  pid_t ended = 0;
+  const double patience = now() + (result.timed_out ? 0 : 2);
+  while ((ended = ::wait4(process_, &status, WNOHANG, &usage)) == 0 && now() < patience) ::usleep(1000);
+  if (ended == 0) {
+    ::kill(process_, SIGKILL);
+    while ((ended = ::wait4(process_, &status, 0, &usage)) < 0 && errno == EINTR) {
+    }
+  }
+  process_ = -1;
+  result.seconds = now() - started_;
+  result.peak_bytes = static_cast<std::uint64_t>(std::max(0L, usage.ru_maxrss)) * 1024;
+  if (WIFEXITED(status)) result.exit_status = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+  return result;
+}
+
+}  // namespace octet

@@ -1,0 +1,42 @@
+// Work in a process of its own: this program again, with a hidden subcommand, one JSON document in and one out. A
+// crash, and the memory, of what runs there stay there.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace octet {
+
+struct ChildResult {
+  bool timed_out = false;
+  int exit_status = -1;  // -1 when a signal ended it
+  int signal = 0;
+  double seconds = 0;
+  std::uint64_t peak_bytes = 0;  // as wait4 says: never less than this program held when it started the child
+  std::string output;            // what the child wrote to its standard output
+};
+
+class ChildProcess {
+ public:
+  // Starts at once; `input` is what the child reads from its standard input. The child also ends when the thread that
+  // started it does. Throws Error(kRun) when no process can be made.
+  ChildProcess(const std::vector<std::string>& arguments, std::string input,
+               const std::filesystem::path& executable = "/proc/self/exe");
+  ~ChildProcess();  // kills a child that still runs
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  // To be called once. After `timeout_seconds` the child is killed.
+  ChildResult wait(double timeout_seconds);
+
+ private:
+  void exchange(ChildResult& result, double deadline);
+
+  std::string input_;
+  int process_ = -1, socket_ = -1;
+  double started_ = 0;
+};
+
+}  // namespace octet

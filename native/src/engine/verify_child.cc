@@ -1,0 +1,159 @@
+// Verification's JSON forms, and both ends of the process it runs in.
+#include <fmt/format.h>
+
+#include <csignal>
+#include <cstring>
+#include <iostream>
+#include <iterator>
+
+#include "engine/child_process.h"
+#include "engine/measure_json.h"
+#include "engine/verify.h"
+
+namespace octet {
+namespace {
+
+using nlohmann::json;
+
+// Paths and the runtime's messages need not be UTF-8; a report must be.
+std::string text_of(const json& document) { return document.dump(-1, ' ', false, json::error_handler_t::replace); }
+
+VerifyResult not_verified(const VerifyJob& job, std::string why) {
+  VerifyResult result;
+  result.synthetic = !job.data.has_value();
+  result.why = std::move(why);
+  return result;
+}
+
+std::string ending(const ChildResult& child, double timeout_seconds) {
+  if (child.timed_out) return fmt::format("running both models took longer than {:.0f} s", timeout_seconds);
+  if (child.signal == SIGKILL) return "the verifying process was killed, most likely for want of memory";
+  if (child.signal != 0) return fmt::format("ONNX Runtime crashed ({})", ::strsignal(child.signal));
+  return fmt::format("the verifying process ended with status {}", child.exit_status);
+}
+
+}  // namespace
+
+json to_json(const VerifyJob& job) {
+  json document = {{"float_model", job.float_model.string()},
+                   {"candidate", job.candidate.string()},
+                   {"dims", job.synthetic.dims},
+                   {"fixed", job.synthetic.fixed},
+                   {"seed", job.synthetic.seed},
+                   {"count", job.synthetic.count},
+                   {"limit", job.limit},
+                   {"threads", job.threads},
+                   {"latency_seconds", job.latency_seconds},
+                   {"sample_seconds", job.sample_seconds},
+                   {"float_bytes", job.float_bytes},
+                   {"candidate_bytes", job.candidate_bytes},
+                   {"memory_limit", job.memory_limit}};
+  if (job.data) document["data"] = job.data->string();
+  return document;
+}
+
+VerifyJob verify_job_from_json(const json& document) {
+  VerifyJob job;
+  job.float_model = document.at("float_model").get<std::string>();
+  job.candidate = document.at("candidate").get<std::string>();
+  if (document.contains("data")) job.data = document.at("data").get<std::string>();
+  document.at("dims").get_to(job.synthetic.dims);
+  document.at("fixed").get_to(job.synthetic.fixed);
+  document.at("seed").get_to(job.synthetic.seed);
+  document.at("count").get_to(job.synthetic.count);
+  document.at("limit").get_to(job.limit);
+  document.at("threads").get_to(job.threads);
+  document.at("latency_seconds").get_to(job.latency_seconds);
+  document.at("sample_seconds").get_to(job.sample_seconds);
+  document.at("float_bytes").get_to(job.float_bytes);
+  document.at("candidate_bytes").get_to(job.candidate_bytes);
+  document.at("memory_limit").get_to(job.memory_limit);
+  return job;
+}
+
+json to_json(const VerifyResult& result) {
+  json document = {{"verified", result.verified},
+                   {"loads", result.loads},
+                   {"runs", result.runs},
+                   {"runtime", result.runtime},
+                   {"synthetic", result.synthetic},
+                   {"samples_description", result.samples_description},
+                   {"samples", result.samples},
+                   {"drift", drift_json(result.drift)},
+                   {"worst_sqnr_db", number_json(result.worst_sqnr_db)},
+                   {"consistency", drift_json(result.consistency)},
+                   {"consistency_sqnr_db", number_json(result.consistency_sqnr_db)},
+                   {"finite", result.finite},
+                   {"seconds", result.seconds},
+                   {"peak_bytes", result.peak_bytes}};
+  if (!result.why.empty()) document["why"] = result.why;
+  if (!result.error.empty()) document["error"] = result.error;
+  if (!result.plain_error.empty()) document["plain_error"] = result.plain_error;
+  if (result.latency) {
+    document["latency"] = {{"baseline", latency_json(result.latency->baseline)},
+                           {"candidate", latency_json(result.latency->candidate)},
+                           {"speedup", speedup_json(result.latency->speedup)}};
+  }
+  return document;
+}
+
+VerifyResult verify_result_from_json(const json& document) {
+  VerifyResult result;
+  document.at("verified").get_to(result.verified);
+  document.at("loads").get_to(result.loads);
+  document.at("runs").get_to(result.runs);
+  document.at("runtime").get_to(result.runtime);
+  document.at("synthetic").get_to(result.synthetic);
+  document.at("samples_description").get_to(result.samples_description);
+  document.at("samples").get_to(result.samples);
+  result.drift = drift_from_json(document.at("drift"));
+  result.worst_sqnr_db = number_from_json(document.at("worst_sqnr_db"));
+  result.consistency = drift_from_json(document.at("consistency"));
+  result.consistency_sqnr_db = number_from_json(document.at("consistency_sqnr_db"));
+  document.at("finite").get_to(result.finite);
+  document.at("seconds").get_to(result.seconds);
+  document.at("peak_bytes").get_to(result.peak_bytes);
+  result.why = document.value("why", "");
+  result.error = document.value("error", "");
+  result.plain_error = document.value("plain_error", "");
+  if (document.contains("latency")) {
+    const json& latency = document.at("latency");
+    result.latency =
+        VerifyResult::Latency{latency_from_json(latency.at("baseline")), latency_from_json(latency.at("candidate")),
+                              speedup_from_json(latency.at("speedup"))};
+  }
+  return result;
+}
+
+VerifyResult verify_in_child(const VerifyJob& job, double timeout_seconds, const std::filesystem::path& executable) {
+  ChildProcess child({kVerifyCommand}, text_of(to_json(job)), executable);
+  const ChildResult ended = child.wait(timeout_seconds);
+  const json reply = json::parse(ended.output, nullptr, false);
+  VerifyResult result;
+  if (ended.timed_out || ended.exit_status != 0 || !reply.is_object()) {
+    result = not_verified(job, ending(ended, timeout_seconds));
+    result.peak_bytes = ended.peak_bytes;
+  } else if (reply.contains("error")) {
+    throw error_from_json(reply.at("error"));
+  } else {
+    result = verify_result_from_json(reply.at("result"));
+  }
+  result.seconds = ended.seconds;  // with the start of the process: what the user waits for
+  return result;
+}
+
+int verify_child_main() {
+  json reply;
+  try {
+    const std::string input{std::istreambuf_iterator<char>(std::cin), {}};
+    reply["result"] = to_json(verify(verify_job_from_json(json::parse(input))));
+  } catch (const Error& error) {
+    reply["error"] = error_json(error);
+  } catch (const std::exception& exception) {
+    reply["error"] = error_json(Error(ErrorCode::kInternal, "verification", exception.what()));
+  }
+  std::cout << text_of(reply) << std::flush;
+  return std::cout ? 0 : 1;
+}
+
+}  // namespace octet
