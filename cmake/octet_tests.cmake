@@ -1,0 +1,73 @@
+# Tests are found by folder too. Natively each case is a ctest of its own; a cross-built program is one ctest,
+# since starting it through Node or an emulator costs more than most cases.
+enable_testing()
+include(GoogleTest)
+
+set(OCTET_SANITIZER_ENVIRONMENT
+  # The third-party libraries are not instrumented and share containers with code that is.
+  ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=1:strict_string_checks=1
+  UBSAN_OPTIONS=print_stacktrace=1)
+
+function(octet_test_program target)
+  add_executable(${target} ${ARGN})
+  target_link_libraries(${target} PRIVATE octet_core octet_gtest octet_flags)
+  target_include_directories(${target} PRIVATE
+    ${CMAKE_SOURCE_DIR}/core/src ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/core)
+  target_compile_definitions(${target} PRIVATE OCTET_TESTS_DIR="${CMAKE_SOURCE_DIR}/tests")
+endfunction()
+
+function(octet_discover target)
+  set(properties TIMEOUT 300)
+  if(OCTET_SANITIZE)
+    list(APPEND properties ENVIRONMENT "${OCTET_SANITIZER_ENVIRONMENT}")
+  endif()
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 PROPERTIES ${properties})
+endfunction()
+
+octet_sources(sources tests/core)
+if(sources AND TARGET octet_core)
+  octet_test_program(octet_core_tests ${sources})
+  if(EMSCRIPTEN)
+    set_target_properties(octet_core_tests PROPERTIES SUFFIX .js)
+    # The sandbox of the page is not wanted here: tests read their data through Node's own files.
+    target_link_options(octet_core_tests PRIVATE
+      -O1 -sENVIRONMENT=node -sEXIT_RUNTIME -sNODERAWFS=1 -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB
+      --pre-js ${CMAKE_SOURCE_DIR}/cmake/wasm/node_pre.js)
+    set_target_properties(octet_core_tests PROPERTIES LINK_DEPENDS ${CMAKE_SOURCE_DIR}/cmake/wasm/node_pre.js)
+    add_test(NAME octet_core_tests COMMAND ${OCTET_NODE} $<TARGET_FILE:octet_core_tests>)
+    set_tests_properties(octet_core_tests PROPERTIES TIMEOUT 900)
+  elseif(CMAKE_CROSSCOMPILING)
+    add_test(NAME octet_core_tests COMMAND octet_core_tests)
+    set_tests_properties(octet_core_tests PROPERTIES TIMEOUT 1800)
+  else()
+    octet_discover(octet_core_tests)
+  endif()
+endif()
+
+octet_sources(sources tests/native)
+if(sources AND TARGET octet_native)
+  octet_test_program(octet_native_tests ${sources})
+  target_include_directories(octet_native_tests PRIVATE ${CMAKE_SOURCE_DIR}/tests/native)
+  target_link_libraries(octet_native_tests PRIVATE octet_native octet::cli11)
+  if(TARGET octet)
+    add_dependencies(octet_native_tests octet)
+    target_compile_definitions(octet_native_tests PRIVATE OCTET_EXECUTABLE="$<TARGET_FILE:octet>")
+  endif()
+  octet_discover(octet_native_tests)
+endif()
+
+# Replays the corpus: every file under tests/fuzz/corpus, through the plain driver.
+octet_sources(sources tests/fuzz)
+if(sources AND TARGET octet_core AND NOT CMAKE_CROSSCOMPILING)
+  add_executable(octet_fuzz_replay ${sources})
+  target_link_libraries(octet_fuzz_replay PRIVATE octet_core octet_flags)
+  target_include_directories(octet_fuzz_replay PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_definitions(octet_fuzz_replay PRIVATE OCTET_TESTS_DIR="${CMAKE_SOURCE_DIR}/tests")
+  if(IS_DIRECTORY ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus)
+    add_test(NAME octet_fuzz_replay COMMAND octet_fuzz_replay ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus)
+    set_tests_properties(octet_fuzz_replay PROPERTIES TIMEOUT 600)
+    if(OCTET_SANITIZE)
+      set_tests_properties(octet_fuzz_replay PROPERTIES ENVIRONMENT "${OCTET_SANITIZER_ENVIRONMENT}")
+    endif()
+  endif()
+endif()
