@@ -5,6 +5,7 @@
 
 #include "kernels/highway_targets.h"
 #include "kernels/quantize_kernels.h"
+#include "kernels/scalar_kernels.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/convert_kernels.cc"
@@ -85,6 +86,10 @@ void Bfloat16ToFloat(std::span<const std::uint16_t> bf, std::span<float> out) {
 using F64 = hn::CappedTag<double, 8>;
 using F32Part = hn::Rebind<float, F64>;
 
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+// Highway's own emulation turns what is too large into the largest float instead of infinity.
+void DoubleToFloat(std::span<const double> in, std::span<float> out) { scalar::double_to_float(in, out); }
+#else
 void DoubleToFloat(std::span<const double> in, std::span<float> out) {
   const F64 d;
   const F32Part df;
@@ -105,6 +110,8 @@ void DoubleToFloat(std::span<const double> in, std::span<float> out) {
     std::memcpy(out.data() + i, narrow, (n - i) * sizeof(float));
   }
 }
+
+#endif
 
 // The vectors that hold lanes [kFirst, 8) of both sums. A recursive type instead of an array: the compiler keeps it in
 // registers without being asked to unroll.
