@@ -4,11 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include <bit>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <vector>
+
+#include "kernels/bit_cast.h"
 
 #if !defined(HWY_COMPILE_ONLY_STATIC)
 #include "kernels/highway_targets.h"  // before Highway, as in the kernels: the list of targets is a macro
@@ -29,7 +30,7 @@ class SplitMix {
   }
   // In [-1, 1), a multiple of 2^-23: exact on every platform.
   float unit() { return static_cast<float>(static_cast<std::int32_t>(next() >> 40) - (1 << 23)) * 0x1p-23f; }
-  float any_bits() { return std::bit_cast<float>(static_cast<std::uint32_t>(next() >> 32)); }
+  float any_bits() { return bit_cast<float>(static_cast<std::uint32_t>(next() >> 32)); }
 
  private:
   std::uint64_t state_;
@@ -120,7 +121,7 @@ std::uint64_t hash_of(const std::vector<T>& values, std::uint64_t hash = 0xCBF29
 inline std::vector<std::uint32_t> bits_of(const std::vector<float>& values) {
   std::vector<std::uint32_t> bits;
   bits.reserve(values.size());
-  for (const float v : values) bits.push_back(std::bit_cast<std::uint32_t>(v));
+  for (const float v : values) bits.push_back(bit_cast<std::uint32_t>(v));
   return bits;
 }
 

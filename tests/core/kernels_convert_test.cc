@@ -21,7 +21,7 @@ std::vector<std::uint16_t> all_halves() {
   return all;
 }
 
-float bits_to_float(std::uint32_t bits) { return std::bit_cast<float>(bits); }
+float bits_to_float(std::uint32_t bits) { return bit_cast<float>(bits); }
 
 TEST(KernelsConvert, EveryHalfWidens) {
   const auto halves = all_halves();
@@ -114,7 +114,7 @@ TEST(KernelsConvert, DoublesNarrow) {
     in.push_back(static_cast<double>(v));
     in.push_back(static_cast<double>(v) * (1 + 0x1p-24));  // half way between two floats
   }
-  for (int i = 0; i < 2000; ++i) in.push_back(std::bit_cast<double>(random.next()));
+  for (int i = 0; i < 2000; ++i) in.push_back(bit_cast<double>(random.next()));
   in.push_back(1e300);
   in.push_back(-1e-300);
   for_each_target([&] {
@@ -138,8 +138,8 @@ TEST(KernelsErrorSums, SameBitsOnEveryTarget) {
       const auto x = test::unit_floats(n, n + 1), y = test::unit_floats(n + 7, n + 1);
       const auto a = std::span(x).subspan(1), b = std::span(y).subspan(1);
       const ErrorSums got = error_sums(a, b), want = scalar::error_sums(a, b);
-      ASSERT_EQ(std::bit_cast<std::uint64_t>(got.signal), std::bit_cast<std::uint64_t>(want.signal)) << n;
-      ASSERT_EQ(std::bit_cast<std::uint64_t>(got.noise), std::bit_cast<std::uint64_t>(want.noise)) << n;
+      ASSERT_EQ(bit_cast<std::uint64_t>(got.signal), bit_cast<std::uint64_t>(want.signal)) << n;
+      ASSERT_EQ(bit_cast<std::uint64_t>(got.noise), bit_cast<std::uint64_t>(want.noise)) << n;
     }
     const ErrorSums by_hand = error_sums(std::vector<float>{1, 2, 3}, std::vector<float>{1, 0, 4});
     EXPECT_EQ(by_hand.signal, 14.0);

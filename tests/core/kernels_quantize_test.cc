@@ -124,8 +124,8 @@ TEST(KernelsQuantize, RowsWithParametersOfTheirOwn) {
 }
 
 void expect_range(const Range& got, const Range& want) {
-  EXPECT_EQ(std::bit_cast<std::uint32_t>(got.min), std::bit_cast<std::uint32_t>(want.min));
-  EXPECT_EQ(std::bit_cast<std::uint32_t>(got.max), std::bit_cast<std::uint32_t>(want.max));
+  EXPECT_EQ(bit_cast<std::uint32_t>(got.min), bit_cast<std::uint32_t>(want.min));
+  EXPECT_EQ(bit_cast<std::uint32_t>(got.max), bit_cast<std::uint32_t>(want.max));
   EXPECT_EQ(got.non_finite, want.non_finite);
 }
 

@@ -82,14 +82,19 @@ void Bfloat16ToFloat(std::span<const std::uint16_t> bf, std::span<float> out) {
   }
 }
 
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_WASM
+
+// Highway 1.0 does not convert between float and double in WebAssembly, and where it emulates vectors it turns what is
+// too large into the largest float instead of infinity.
+void DoubleToFloat(std::span<const double> in, std::span<float> out) { scalar::double_to_float(in, out); }
+ErrorSums ComputeErrorSums(std::span<const float> x, std::span<const float> y) { return scalar::error_sums(x, y); }
+
+#else
+
 // Eight doubles at most, so that the lanes of the sums below are the same on every target.
 using F64 = hn::CappedTag<double, 8>;
 using F32Part = hn::Rebind<float, F64>;
 
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
-// Highway's own emulation turns what is too large into the largest float instead of infinity.
-void DoubleToFloat(std::span<const double> in, std::span<float> out) { scalar::double_to_float(in, out); }
-#else
 void DoubleToFloat(std::span<const double> in, std::span<float> out) {
   const F64 d;
   const F32Part df;
@@ -110,8 +115,6 @@ void DoubleToFloat(std::span<const double> in, std::span<float> out) {
     std::memcpy(out.data() + i, narrow, (n - i) * sizeof(float));
   }
 }
-
-#endif
 
 // The vectors that hold lanes [kFirst, 8) of both sums. A recursive type instead of an array: the compiler keeps it in
 // registers without being asked to unroll.
@@ -167,6 +170,8 @@ ErrorSums ComputeErrorSums(std::span<const float> x, std::span<const float> y) {
   }
   return sums;
 }
+
+#endif
 
 }  // namespace
 }  // namespace HWY_NAMESPACE

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
+
+#include "kernels/bit_cast.h"
 
 namespace octet {
 namespace {
@@ -15,7 +16,7 @@ constexpr std::uint32_t kQuietNan = 0x7FC00000u;
 }  // namespace
 
 std::uint16_t float_to_half(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto bits = bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (bits >> 16) & 0x8000u;
   const std::uint32_t magnitude = bits & 0x7FFFFFFFu;
   if (magnitude > 0x7F800000u) return static_cast<std::uint16_t>(sign | 0x7E00u);
@@ -38,7 +39,7 @@ std::uint16_t float_to_half(float value) {
 }
 
 std::uint16_t float_to_bfloat16(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto bits = bit_cast<std::uint32_t>(value);
   if ((bits & 0x7FFFFFFFu) > 0x7F800000u) return static_cast<std::uint16_t>(((bits >> 16) & 0x8000u) | 0x7FC0u);
   return static_cast<std::uint16_t>((bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16);
 }
@@ -46,7 +47,7 @@ std::uint16_t float_to_bfloat16(float value) {
 namespace scalar {
 namespace {
 
-bool is_finite(float v) { return (std::bit_cast<std::uint32_t>(v) & 0x7FFFFFFFu) < 0x7F800000u; }
+bool is_finite(float v) { return (bit_cast<std::uint32_t>(v) & 0x7FFFFFFFu) < 0x7F800000u; }
 
 // Half to even without asking for the rounding mode; only for |v| < 2^22, which a clamped value always is.
 std::int32_t round_half_even(float v) {
@@ -140,23 +141,23 @@ void half_to_float(std::span<const std::uint16_t> half, std::span<float> out) {
     const std::uint32_t sign = (half[i] & 0x8000u) << 16, exponent = half[i] & 0x7C00u, mantissa = half[i] & 0x3FFu;
     std::uint32_t bits;
     if (exponent == 0) {
-      bits = std::bit_cast<std::uint32_t>(static_cast<float>(mantissa) * 0x1p-24f);  // zero and subnormals, exact
+      bits = bit_cast<std::uint32_t>(static_cast<float>(mantissa) * 0x1p-24f);  // zero and subnormals, exact
     } else if (exponent == 0x7C00u) {
       bits = mantissa == 0 ? 0x7F800000u : kQuietNan;
     } else {
       bits = ((exponent | mantissa) << 13) + (112u << 23);
     }
-    out[i] = std::bit_cast<float>(sign | bits);
+    out[i] = bit_cast<float>(sign | bits);
   }
 }
 
 void bfloat16_to_float(std::span<const std::uint16_t> bf, std::span<float> out) {
-  for (std::size_t i = 0; i < bf.size(); ++i) out[i] = std::bit_cast<float>(static_cast<std::uint32_t>(bf[i]) << 16);
+  for (std::size_t i = 0; i < bf.size(); ++i) out[i] = bit_cast<float>(static_cast<std::uint32_t>(bf[i]) << 16);
 }
 
 void double_to_float(std::span<const double> in, std::span<float> out) {
   for (std::size_t i = 0; i < in.size(); ++i)
-    out[i] = in[i] != in[i] ? std::bit_cast<float>(kQuietNan) : static_cast<float>(in[i]);
+    out[i] = in[i] != in[i] ? bit_cast<float>(kQuietNan) : static_cast<float>(in[i]);
 }
 
 ErrorSums error_sums(std::span<const float> x, std::span<const float> y) {
