@@ -71,3 +71,12 @@ if(sources AND TARGET octet_core AND NOT CMAKE_CROSSCOMPILING)
     endif()
   endif()
 endif()
+
+# Benchmarks are built on request: ninja octet_bench
+octet_sources(sources tests/bench)
+if(sources AND TARGET octet_core AND OCTET_FLAVOR STREQUAL "native")
+  find_package(benchmark REQUIRED)
+  add_executable(octet_bench EXCLUDE_FROM_ALL ${sources})
+  target_link_libraries(octet_bench PRIVATE octet_core benchmark::benchmark benchmark::benchmark_main octet_flags)
+  target_include_directories(octet_bench PRIVATE ${CMAKE_SOURCE_DIR}/core/src ${CMAKE_SOURCE_DIR}/tests)
+endif()
