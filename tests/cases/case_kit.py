@@ -1,7 +1,7 @@
 """What the cases are made of: short ways to write nodes, and the registry of cases with what each must hold.
 
-A case is a function that makes a model and samples; its docstring says what is special about it, `source` names the public
-report it was made from, its number is the report's in our list. Variations of a kind carry a letter.
+A case is a function that makes a model and samples; its docstring says what is special about it, `source` names the
+public report it was made from. Variations of a kind carry the number of the kind and a letter.
 """
 
 import dataclasses
@@ -15,18 +15,18 @@ FLOAT = TensorProto.FLOAT
 
 @dataclasses.dataclass(frozen=True)
 class Expect:
-    """What the output must hold. Everything is judged on the output file and in ONNX Runtime, with the case's samples."""
+    """What the output must hold, judged on its file and in ONNX Runtime with the case's samples."""
 
-    sqnr: tuple = ()             # least SQNR of each output in dB; None: not judged
-    most_floats: int | None = None   # float elements that may stay in the file
-    least_floats: int = 0        # and that must
-    most_size: float | None = None   # of the output, as a share of the input
-    integer_nodes: int = 0       # operators in integers at least
-    excused_by: str = ""         # floats may stay when Octet says this word
-    runs: bool = True            # False: the runtime cannot run even the float model
-    fails: tuple = ()            # a clear error must name these, and leave no output
-    may_refuse: str = ""         # or it may fail, naming this
-    says: str = ""               # the report must contain it
+    sqnr: tuple = ()  # least SQNR of each output in dB; None: not judged
+    most_floats: int | None = None  # float elements that may stay in the file
+    least_floats: int = 0  # and that must
+    most_size: float | None = None  # of the output, as a share of the input
+    integer_nodes: int = 0  # operators in integers at least
+    excused_by: str = ""  # floats may stay when Octet says this word
+    runs: bool = True  # False: the runtime cannot run even the float model
+    fails: tuple = ()  # a clear error must name these, and leave no output
+    may_refuse: str = ""  # or it may fail, naming this
+    says: str = ""  # the report must contain it
     most_latency: float | None = None  # as a share of the float model's
 
 
@@ -35,8 +35,8 @@ class Built:
     model: object
     samples: list
     external: dict = dataclasses.field(default_factory=dict)  # file name -> tensor names to keep there
-    lost: tuple = ()             # external files to delete after writing
-    checked: bool = True         # the model passes onnx's checker
+    lost: tuple = ()  # external files to delete after writing
+    checked: bool = True  # the model passes onnx's checker
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +56,7 @@ def case(number, expect, *options, source=""):
         assert number not in CASES, number
         CASES[number] = Case(number, build, expect, options, source)
         return build
+
     return register
 
 
@@ -83,8 +84,9 @@ def node(kind, inputs, outputs, name=None, domain="", **attributes):
     """Inputs and outputs as words in one string; "-" is an input left out."""
     inputs = ["" if word == "-" else word for word in inputs.split()]
     outputs = ["" if word == "-" else word for word in outputs.split()]
-    return helper.make_node(kind, inputs, outputs, name=f"{kind}_{outputs[0]}" if name is None else name, domain=domain,
-                            **attributes)
+    return helper.make_node(
+        kind, inputs, outputs, name=f"{kind}_{outputs[0]}" if name is None else name, domain=domain, **attributes
+    )
 
 
 def constant(name, array):
@@ -98,4 +100,6 @@ def graph(nodes, outputs, weights=(), inputs=(), name="body"):
 def model(nodes, inputs, outputs, weights=(), opset=17, ir=8, shapes=(), domains=(), functions=()):
     body = helper.make_graph(list(nodes), "case", list(inputs), list(outputs), list(weights), value_info=list(shapes))
     imports = [helper.make_opsetid("", opset)] + [helper.make_opsetid(domain, version) for domain, version in domains]
-    return helper.make_model(body, opset_imports=imports, ir_version=ir, functions=list(functions), producer_name="octet-case")
+    return helper.make_model(
+        body, opset_imports=imports, ir_version=ir, functions=list(functions), producer_name="octet-case"
+    )

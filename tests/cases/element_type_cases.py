@@ -14,8 +14,10 @@ def head_with(bad):
     r = rng(22)
     w = normal(r, 24, 32, scale=0.2)
     w[5, 7] = bad
-    return Built(model([node("MatMul", "x head_w", "y")], [value("x", [4, 24])], [value("y", [4, 32])], [weight("head_w", w)]),
-                 batches(r, 3, x=(4, 24)))
+    return Built(
+        model([node("MatMul", "x head_w", "y")], [value("x", [4, 24])], [value("y", [4, 32])], [weight("head_w", w)]),
+        batches(r, 3, x=(4, 24)),
+    )
 
 
 @case("19", Expect(fails=("head_w",)), source="NVIDIA/TensorRT#3112")
@@ -35,7 +37,10 @@ def float16_model():
     """Weights and activations in float16: inputs and outputs stay so."""
     r = rng(24)
     nodes = [node("MatMul", "x w1", "a"), node("Relu", "a", "b"), node("MatMul", "b w2", "y")]
-    weights = [weight("w1", normal(r, 48, 64, scale=0.2).astype(np.float16)), weight("w2", normal(r, 64, 48, scale=0.2).astype(np.float16))]
+    weights = [
+        weight("w1", normal(r, 48, 64, scale=0.2).astype(np.float16)),
+        weight("w2", normal(r, 64, 48, scale=0.2).astype(np.float16)),
+    ]
     samples = [{"x": normal(r, 4, 48).astype(np.float16)} for _ in range(4)]
     return Built(model(nodes, [value("x", [4, 48], FLOAT16)], [value("y", [4, 48], FLOAT16)], weights), samples)
 
@@ -44,12 +49,21 @@ def float16_model():
 def float16_conv():
     """A float16 Conv and Gemm, stored per channel."""
     r = rng(124)
-    nodes = [node("Conv", "x w", "a", pads=[1, 1, 1, 1]), node("GlobalAveragePool", "a", "p"), node("Flatten", "p", "f"),
-             node("Gemm", "f g b", "y", transB=1)]
-    weights = [weight("w", normal(r, 16, 8, 3, 3, scale=0.2).astype(np.float16)), weight("g", normal(r, 24, 16, scale=0.3).astype(np.float16)),
-               weight("b", normal(r, 24, scale=0.1).astype(np.float16))]
-    return Built(model(nodes, [value("x", [1, 8, 9, 9], FLOAT16)], [value("y", [1, 24], FLOAT16)], weights),
-                 batches(r, 4, np.float16, x=(1, 8, 9, 9)))
+    nodes = [
+        node("Conv", "x w", "a", pads=[1, 1, 1, 1]),
+        node("GlobalAveragePool", "a", "p"),
+        node("Flatten", "p", "f"),
+        node("Gemm", "f g b", "y", transB=1),
+    ]
+    weights = [
+        weight("w", normal(r, 16, 8, 3, 3, scale=0.2).astype(np.float16)),
+        weight("g", normal(r, 24, 16, scale=0.3).astype(np.float16)),
+        weight("b", normal(r, 24, scale=0.1).astype(np.float16)),
+    ]
+    return Built(
+        model(nodes, [value("x", [1, 8, 9, 9], FLOAT16)], [value("y", [1, 24], FLOAT16)], weights),
+        batches(r, 4, np.float16, x=(1, 8, 9, 9)),
+    )
 
 
 @case("20c", Expect(sqnr=(20, 20, 20), most_floats=600, most_size=0.75))
@@ -73,8 +87,10 @@ def double_model():
     """A model in double."""
     r = rng(25)
     nodes = [node("Gemm", "x w1 b", "a"), node("Relu", "a", "c"), node("MatMul", "c w2", "y")]
-    weights = [weight(name, r.standard_normal(shape) * scale) for name, shape, scale in
-               (("w1", (24, 32), 0.3), ("b", 32, 0.1), ("w2", (32, 24), 0.3))]
+    weights = [
+        weight(name, r.standard_normal(shape) * scale)
+        for name, shape, scale in (("w1", (24, 32), 0.3), ("b", 32, 0.1), ("w2", (32, 24), 0.3))
+    ]
     samples = [{"x": r.standard_normal((4, 24))} for _ in range(4)]
     return Built(model(nodes, [value("x", [4, 24], DOUBLE)], [value("y", [4, 24], DOUBLE)], weights), samples)
 

@@ -12,8 +12,17 @@ PROJECT = Path(__file__).resolve().parent.parent.parent
 BINARY = Path(os.environ.get("OCTET_BIN") or PROJECT / "build/native/octet").resolve()
 
 # The statuses of README.md, by the code's short name.
-EXIT = {"usage": 2, "read": 3, "malformed": 4, "unsupported": 5, "write": 6, "data": 7, "non_finite": 8, "run": 9,
-        "quality": 10}
+EXIT = {
+    "usage": 2,
+    "read": 3,
+    "malformed": 4,
+    "unsupported": 5,
+    "write": 6,
+    "data": 7,
+    "non_finite": 8,
+    "run": 9,
+    "quality": 10,
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +47,9 @@ def run_process(command, cwd=None):
     """Runs a command to its end. Peak memory is of the whole process tree it waited for, as the kernel counts it."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         started = time.perf_counter()
-        process = subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=cwd)
+        process = subprocess.Popen(
+            [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=cwd
+        )
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - started
         process.returncode = os.waitstatus_to_exitcode(status)

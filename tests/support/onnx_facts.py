@@ -9,16 +9,35 @@ from onnx import TensorProto, helper
 FLOAT_BYTES = {TensorProto.FLOAT: 4, TensorProto.FLOAT16: 2, TensorProto.DOUBLE: 8, TensorProto.BFLOAT16: 2}
 SMALL_BITS = {TensorProto.INT8: 8, TensorProto.UINT8: 8, TensorProto.INT4: 4, TensorProto.UINT4: 4}
 
-# Operator and the inputs that are scales. A Mul is one too where it undoes a Cast from a small integer (see scale_names).
-SCALE_INPUTS = {"DequantizeLinear": [1], "QuantizeLinear": [1], "MatMulNBits": [2], "GatherBlockQuantized": [2],
-                "DynamicQuantizeLSTM": [8, 10], "DynamicQuantizeMatMul": [2], "MatMulIntegerToFloat": [2, 3],
-                "QAttention": [3, 4], "QGemm": [1, 4, 7], "QEmbedLayerNormalization": [8, 9, 10, 11, 12]}
-INTEGER_OPERATORS = {"ConvInteger", "MatMulInteger", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", "DynamicQuantizeLSTM",
-                     "QGemm", "QAttention", "MatMulNBits"}
+# Operators and which of their inputs are scales. Mul has one too where it follows integers (see scale_names).
+SCALE_INPUTS = {
+    "DequantizeLinear": [1],
+    "QuantizeLinear": [1],
+    "MatMulNBits": [2],
+    "GatherBlockQuantized": [2],
+    "DynamicQuantizeLSTM": [8, 10],
+    "DynamicQuantizeMatMul": [2],
+    "MatMulIntegerToFloat": [2, 3],
+    "QAttention": [3, 4],
+    "QGemm": [1, 4, 7],
+    "QEmbedLayerNormalization": [8, 9, 10, 11, 12],
+}
+INTEGER_OPERATORS = {
+    "ConvInteger",
+    "MatMulInteger",
+    "MatMulIntegerToFloat",
+    "DynamicQuantizeMatMul",
+    "DynamicQuantizeLSTM",
+    "QGemm",
+    "QAttention",
+    "MatMulNBits",
+}
+LAYOUT = {"Cast", "Sub", "Transpose", "Reshape", "Gather", "Unsqueeze", "Squeeze", "Identity", "Flatten", "Slice"}
 
 
 def graphs(model):
     """Every list of nodes with its initializers: the main graph, nested subgraphs, function bodies."""
+
     def nested(nodes):
         for node in nodes:
             for attribute in node.attribute:
@@ -70,47 +89,35 @@ def float_elements(model):
 
 
 def small_integer_bytes(model):
-    return sum((elements(t) * SMALL_BITS[t.data_type] + 7) // 8 for _, t in stored_tensors(model) if t.data_type in SMALL_BITS)
+    return sum(
+        (elements(t) * SMALL_BITS[t.data_type] + 7) // 8 for _, t in stored_tensors(model) if t.data_type in SMALL_BITS
+    )
 
 
 def scale_names(model):
     """Stored tensors that are scales of quantized ones."""
     stored = dict(stored_tensors(model))
+    maker = {output: node for node in nodes(model) for output in node.output}
+
+    def holds_integers(name):
+        """A stored small integer, or the result of an integer operator, seen through casts and layout."""
+        node = maker.get(name)
+        if node is None or node.op_type == "Constant":
+            return name in stored and stored[name].data_type in SMALL_BITS
+        if node.op_type == "DynamicQuantizeLinear":
+            return name == node.output[1]  # the activation's scale, which the weight's is multiplied with
+        return node.op_type in INTEGER_OPERATORS or (node.op_type in LAYOUT and holds_integers(node.input[0]))
+
     names = set()
-    for group, _ in graphs(model):
-        maker = {output: node for node in group for output in node.output}
-
-        def integer_cast(name):
-            node = maker.get(name)
-            while node is not None and node.op_type in ("Transpose", "Reshape", "Gather", "Unsqueeze", "Identity"):
-                node = maker.get(node.input[0])
-            if node is None or node.op_type != "Cast":
-                return False
-            source = node.input[0]
-            made = maker.get(source)
-            while made is not None and made.op_type in ("Transpose", "Reshape", "Gather", "Identity"):
-                source = made.input[0]
-                made = maker.get(source)
-            return (source in stored and stored[source].data_type in SMALL_BITS) or (
-                made is not None and made.op_type in ("MatMulInteger", "ConvInteger"))
-
-        def activation_scale(name):
-            node = maker.get(name)
-            return node is not None and node.op_type == "DynamicQuantizeLinear" and node.output[1] == name
-
-        for node in group:
-            for index in SCALE_INPUTS.get(node.op_type, []):
-                if index < len(node.input):
-                    names.add(node.input[index])
-            if node.op_type == "Mul":
-                for scale, other in (node.input, node.input[::-1]):
-                    if integer_cast(other) or activation_scale(other):
-                        names.add(scale)
-    return {name for name in names if name in stored}
+    for node in nodes(model):
+        names.update(node.input[i] for i in SCALE_INPUTS.get(node.op_type, []) if i < len(node.input))
+        if node.op_type == "Mul":
+            names.update(scale for scale, other in (node.input, node.input[::-1]) if holds_integers(other))
+    return {name for name in names if name in stored and stored[name].data_type in FLOAT_BYTES}
 
 
 def integer_nodes(model):
-    """Operators that compute in integers: integer operators, and products whose data and weight are both dequantized."""
+    """Operators in integers: integer operators, and products whose data and weight are both dequantized."""
     count = 0
     for group, _ in graphs(model):
         maker = {output: node.op_type for node in group for output in node.output}
@@ -126,5 +133,7 @@ def file_bytes(path):
     """Size of a model with the external data it refers to."""
     path = Path(path)
     model = onnx.load(path, load_external_data=False)
-    locations = {entry.value for _, tensor in stored_tensors(model) for entry in tensor.external_data if entry.key == "location"}
+    locations = {
+        entry.value for _, tensor in stored_tensors(model) for entry in tensor.external_data if entry.key == "location"
+    }
     return path.stat().st_size + sum((path.parent / location).stat().st_size for location in locations)

@@ -29,13 +29,16 @@ def load_samples(folder):
 
 
 def sqnr(reference, candidate):
-    """10 log10(sum r^2 / sum (r - c)^2) in dB; EQUAL when nothing differs, BROKEN when the shape differs, or the candidate
-    is not finite where the reference is."""
+    """10 log10(sum r^2 / sum (r - c)^2) in dB; EQUAL when nothing differs, BROKEN when the shape differs or the
+    candidate is not finite where the reference is."""
     reference, candidate = np.asarray(reference, np.float64).ravel(), np.asarray(candidate, np.float64).ravel()
     if reference.shape != candidate.shape:
         return BROKEN
     finite = np.isfinite(reference)
-    if not np.array_equal(reference[~finite], candidate[~finite], equal_nan=True) or not np.isfinite(candidate[finite]).all():
+    if (
+        not np.array_equal(reference[~finite], candidate[~finite], equal_nan=True)
+        or not np.isfinite(candidate[finite]).all()
+    ):
         return BROKEN
     power = np.square(reference[finite]).sum()
     error = np.square(reference[finite] - candidate[finite]).sum()

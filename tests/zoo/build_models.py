@@ -1,4 +1,4 @@
-"""Models of the zoo that no package carries as ONNX: built here, as the usual exporter would write them, from their weights."""
+"""Models of the zoo that no package carries as ONNX: built from their weights, as the usual exporter writes them."""
 
 import json
 import math
@@ -61,7 +61,9 @@ class Exporter:
         centred = self.op("Sub", x, self.op("ReduceMean", x, axes=[-1]))
         variance = self.op("ReduceMean", self.op("Pow", centred, self.floats(2.0)), axes=[-1])
         scaled = self.op("Div", centred, self.op("Sqrt", self.op("Add", variance, self.floats(epsilon))))
-        return self.op("Add", self.op("Mul", scaled, self.weight(name + ".weight", gain)), self.weight(name + ".bias", bias))
+        return self.op(
+            "Add", self.op("Mul", scaled, self.weight(name + ".weight", gain)), self.weight(name + ".bias", bias)
+        )
 
     def gelu(self, x):
         tail = self.op("Add", self.op("Erf", self.op("Div", x, self.floats(math.sqrt(2)))), self.floats(1.0))
@@ -71,8 +73,12 @@ class Exporter:
         return self.op("Transpose", self.op("Reshape", x, shape), perm=order)
 
     def model(self, name, inputs, outputs):
-        graph = helper.make_graph(self.nodes, name, [value(*i) for i in inputs], [value(*o) for o in outputs], self.weights)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 14)], producer_name="octet-zoo", ir_version=7)
+        graph = helper.make_graph(
+            self.nodes, name, [value(*i) for i in inputs], [value(*o) for o in outputs], self.weights
+        )
+        model = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", 14)], producer_name="octet-zoo", ir_version=7
+        )
         onnx.checker.check_model(model)
         return onnx.shape_inference.infer_shapes(model)
 
@@ -99,7 +105,9 @@ def gpt(tied):
 
     The head is a transposed view of the embedding (tied), or a second copy of it as older exporters leave.
     """
-    stored = {t.name: numpy_helper.to_array(t) for t in onnx.load(PROJECT / "tests/data/gpt_char.onnx").graph.initializer}
+    stored = {
+        t.name: numpy_helper.to_array(t) for t in onnx.load(PROJECT / "tests/data/gpt_char.onnx").graph.initializer
+    }
     matrices = iter([array for name, array in stored.items() if name.startswith("onnx::MatMul_")])
     embedding, positions = stored["wte.weight"], stored["wpe.weight"]
     (vocabulary, width), context = embedding.shape, len(positions)
@@ -120,7 +128,9 @@ def gpt(tied):
     h = g.op("Add", g.op("Gather", table, "idx", axis=0), g.op("Gather", position_table, places, axis=0))
     for layer in range(LAYERS):
         block = f"h.{layer}."
-        parts = g.op("Split", linear(norm(h, block + "ln_1"), block + "attn.c_attn"), g.integers([width] * 3), outputs=3, axis=2)
+        parts = g.op(
+            "Split", linear(norm(h, block + "ln_1"), block + "attn.c_attn"), g.integers([width] * 3), outputs=3, axis=2
+        )
         shape = g.shape(batch, length, HEADS, width // HEADS)
         q, k, v = (g.heads(p, shape, order) for p, order in zip(parts, ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])))
         scores = g.op("Div", g.op("MatMul", q, k), g.floats(math.sqrt(width // HEADS)))
@@ -135,11 +145,15 @@ def gpt(tied):
     final = norm(h, "ln_f")
     head = g.op("Transpose", table, perm=[1, 0]) if tied else g.weight("onnx::MatMul_lm_head", embedding.T)
     g.op("MatMul", final, head, out="logits")
-    return g.model("nanogpt", [("idx", TensorProto.INT64, ["batch", "seq"])],
-                   [("logits", TensorProto.FLOAT, ["batch", "seq", vocabulary])])
+    return g.model(
+        "nanogpt",
+        [("idx", TensorProto.INT64, ["batch", "seq"])],
+        [("logits", TensorProto.FLOAT, ["batch", "seq", vocabulary])],
+    )
 
 
 # Sentence encoder, from its safetensors file
+
 
 def safetensors(path):
     data = path.read_bytes()
@@ -149,7 +163,9 @@ def safetensors(path):
     for name, entry in json.loads(data[8:start]).items():
         if name != "__metadata__":
             begin, end = entry["data_offsets"]
-            arrays[name] = np.frombuffer(data[start + begin:start + end], types[entry["dtype"]]).reshape(entry["shape"])
+            arrays[name] = np.frombuffer(data[start + begin : start + end], types[entry["dtype"]]).reshape(
+                entry["shape"]
+            )
     return arrays
 
 
@@ -191,8 +207,10 @@ def bert(stored, config):
     for layer in range(config["num_hidden_layers"]):
         block = f"encoder.layer.{layer}."
         shape = g.shape(batch, length, heads, width // heads)
-        q, k, v = (g.heads(linear(h, f"{block}attention.self.{part}"), shape, order)
-                   for part, order in (("query", [0, 2, 1, 3]), ("key", [0, 2, 3, 1]), ("value", [0, 2, 1, 3])))
+        q, k, v = (
+            g.heads(linear(h, f"{block}attention.self.{part}"), shape, order)
+            for part, order in (("query", [0, 2, 1, 3]), ("key", [0, 2, 3, 1]), ("value", [0, 2, 1, 3]))
+        )
         scores = g.op("Div", g.op("MatMul", q, k), g.floats(math.sqrt(width // heads)))
         scores = g.op("Softmax", g.op("Add", scores, hidden_bias), axis=-1)
         mixed = g.op("Transpose", g.op("MatMul", scores, v), perm=[0, 2, 1, 3])
@@ -208,9 +226,14 @@ def bert(stored, config):
     pooled = g.op("Div", total, count)
     norms = g.op("Clip", g.op("ReduceL2", pooled, axes=[1], keepdims=1), g.floats(1e-12))
     g.op("Div", pooled, g.op("Expand", norms, g.op("Shape", pooled)), out="sentence_embedding")
-    return g.model("bert", [(x, TensorProto.INT64, ["batch", "seq"]) for x in (ids, mask, segments)],
-                   [("sentence_embedding", TensorProto.FLOAT, ["batch", width]),
-                    ("token_embeddings", TensorProto.FLOAT, ["batch", "seq", width])])
+    return g.model(
+        "bert",
+        [(x, TensorProto.INT64, ["batch", "seq"]) for x in (ids, mask, segments)],
+        [
+            ("sentence_embedding", TensorProto.FLOAT, ["batch", width]),
+            ("token_embeddings", TensorProto.FLOAT, ["batch", "seq", width]),
+        ],
+    )
 
 
 BUILDERS = {"gpt_char": gpt_char, "gpt_char_tied": gpt_char_tied, "minilm_l6": minilm_l6}

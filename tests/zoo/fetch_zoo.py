@@ -4,9 +4,10 @@
     fetch_zoo.py [--small | --full | --all] [--only NAME,NAME] [--out DIR] [--keep-packages]
 
 Small (the default) takes about 110 MB of downloads, full 450 MB, all 650 MB. Everything goes into the cache folder
-($OCTET_CACHE, else octet/ in $XDG_CACHE_HOME or ~/.cache) under zoo/: models/, calib/NAME/*.npz, eval/NAME/*.npz keyed by
-input name (labels.json where the truth is known) and zoo.json, which lists what is there. Models that are there already
-are not fetched again. They keep their packages' licences (see manifest.json) and are never part of the repository.
+($OCTET_CACHE, else octet/ in $XDG_CACHE_HOME or ~/.cache) under zoo/: models/, calib/NAME/*.npz and eval/NAME/*.npz
+keyed by input name (labels.json where the truth is known) and zoo.json, which lists what is there. Models that are
+there already are not fetched again. They keep their packages' licences (see manifest.json) and are never part of the
+repository.
 """
 
 import argparse
@@ -97,13 +98,27 @@ class Zoo:
         path = self.model_path(model["name"])
         proto = onnx.load(path, load_external_data=False)
         package = manifest()["packages"].get(model["package"], {})
-        sizes = [path.stat().st_size] + ([path.with_name(model["data"]["to"]).stat().st_size] if "data" in model else [])
-        folders = {part: f"{part}/{model['name']}" for part in ("calib", "eval") if (self.folder / part / model["name"]).exists()}
-        return {**{k: model[k] for k in ("name", "tier", "family", "metric", "quirk")},
-                "file": f"models/{model['name']}.onnx", "sha256": sha256(path), "source_sha256": self.source_hash(model),
-                "package": package.get("requirement", model["package"]), "licence": package.get("licence", "Apache-2.0"),
-                "opset": next((o.version for o in proto.opset_import if o.domain in ("", "ai.onnx")), None),
-                "ir": proto.ir_version, "mb": round(sum(sizes) / 1e6, 3), "inputs": input_specs(proto), **folders}
+        sizes = [path.stat().st_size] + (
+            [path.with_name(model["data"]["to"]).stat().st_size] if "data" in model else []
+        )
+        folders = {
+            part: f"{part}/{model['name']}"
+            for part in ("calib", "eval")
+            if (self.folder / part / model["name"]).exists()
+        }
+        return {
+            **{k: model[k] for k in ("name", "tier", "family", "metric", "quirk")},
+            "file": f"models/{model['name']}.onnx",
+            "sha256": sha256(path),
+            "source_sha256": self.source_hash(model),
+            "package": package.get("requirement", model["package"]),
+            "licence": package.get("licence", "Apache-2.0"),
+            "opset": next((o.version for o in proto.opset_import if o.domain in ("", "ai.onnx")), None),
+            "ir": proto.ir_version,
+            "mb": round(sum(sizes) / 1e6, 3),
+            "inputs": input_specs(proto),
+            **folders,
+        }
 
     def source_hash(self, model):
         return model["sha256"] or sha256(PROJECT / model["path"])
@@ -111,9 +126,15 @@ class Zoo:
 
 def input_specs(proto):
     constants = {i.name for i in proto.graph.initializer}
-    return [{"name": i.name, "type": onnx.TensorProto.DataType.Name(i.type.tensor_type.elem_type),
-             "shape": [d.dim_param or d.dim_value for d in i.type.tensor_type.shape.dim]}
-            for i in proto.graph.input if i.name not in constants]
+    return [
+        {
+            "name": i.name,
+            "type": onnx.TensorProto.DataType.Name(i.type.tensor_type.elem_type),
+            "shape": [d.dim_param or d.dim_value for d in i.type.tensor_type.shape.dim],
+        }
+        for i in proto.graph.input
+        if i.name not in constants
+    ]
 
 
 class Index:
@@ -126,8 +147,12 @@ class Index:
 
     def has(self, zoo, model):
         entry = self.models.get(model["name"])
-        return (entry is not None and entry["source_sha256"] == zoo.source_hash(model)
-                and (zoo.folder / entry["file"]).exists() and (zoo.folder / entry["eval"]).exists())
+        return (
+            entry is not None
+            and entry["source_sha256"] == zoo.source_hash(model)
+            and (zoo.folder / entry["file"]).exists()
+            and (zoo.folder / entry["eval"]).exists()
+        )
 
     def add(self, entry):
         self.models[entry["name"]] = entry

@@ -1,7 +1,7 @@
 """Registry of sample makers: one per model (or family), found by the model's name.
 
-A maker takes the zoo (see fetch_zoo.py) and the model's name, and gives SAMPLES pairs of feeds (arrays by input name) and
-label (None where the truth is unknown). The first CALIBRATION of them are for calibration, the rest for evaluation.
+A maker takes the zoo (see fetch_zoo.py) and the model's name, and gives SAMPLES pairs of feeds (arrays by input name)
+and label (None where the truth is unknown). The first CALIBRATION of them are for calibration, the rest for evaluation.
 """
 
 import onnxruntime
@@ -16,6 +16,7 @@ def feeds_for(*names):
     def register(maker):
         MAKERS.update(dict.fromkeys(names, maker))
         return maker
+
     return register
 
 

@@ -1,12 +1,19 @@
-"""Samples for the models that listen: synthesized speech, music and brain waves, and the features models take of them."""
+"""Samples for the models that listen: speech, music and brain waves, all synthesized, and the features made of them."""
 
 import numpy as np
 
 from inputs import SAMPLES, feeds_for, session
 from material import magnitudes, mel_filters, pink, rng
 
-WAKE_WORDS = ["hey jarvis", "hey mycroft", "alexa", "hey jarvis what time is it", "hey mycroft turn on the light",
-              "good morning everybody", "hey marvin"]
+WAKE_WORDS = [
+    "hey jarvis",
+    "hey mycroft",
+    "alexa",
+    "hey jarvis what time is it",
+    "hey mycroft turn on the light",
+    "good morning everybody",
+    "hey marvin",
+]
 WAKE_VOICES = ["en-us", "en-gb", "en-us+f3", "en-us+m3"]
 
 
@@ -18,16 +25,19 @@ def voice_activity(zoo, name):
     samples = []
     for _ in range(5):
         sound, speaking = zoo.material.clip(r, 8.0)
-        state = ({"h": np.zeros((2, 1, 64), np.float32), "c": np.zeros((2, 1, 64), np.float32)} if name == "silero_v4"
-                 else {"state": np.zeros((2, 1, 128), np.float32)})
+        state = (
+            {"h": np.zeros((2, 1, 64), np.float32), "c": np.zeros((2, 1, 64), np.float32)}
+            if name == "silero_v4"
+            else {"state": np.zeros((2, 1, 128), np.float32)}
+        )
         chosen = {int(v) for v in r.choice(np.arange(8, 240), SAMPLES // 5, replace=False)}
         for i in range(240):
             end = i * width + width
-            window = sound[max(i * width - context, 0):end]
+            window = sound[max(i * width - context, 0) : end]
             window = np.pad(window, (width + context - len(window), 0))[None].astype(np.float32)
             feeds = {"input": window, **state, "sr": np.array(16000, np.int64)}
             if i in chosen:
-                samples.append((feeds, int(speaking[i * width:end].mean() > .5)))
+                samples.append((feeds, int(speaking[i * width : end].mean() > 0.5)))
             state = dict(zip(state, run.run(None, feeds)[1:]))
     r.shuffle(samples)
     return samples[:SAMPLES]
@@ -43,28 +53,34 @@ def music(zoo, _name):
             x += note(r, t)
         if i % 5 == 0:
             x[:] = zoo.material.clip(r, 2.2, 22050, noise=False)[0][:n]
-        x = (x / (np.abs(x).max() + 1e-6) * r.uniform(.3, .9) + r.normal(0, 1e-3, n)).astype(np.float32)
+        x = (x / (np.abs(x).max() + 1e-6) * r.uniform(0.3, 0.9) + r.normal(0, 1e-3, n)).astype(np.float32)
         yield {"serving_default_input_2:0": x[None, :, None]}, None
 
 
 def note(r, t):
     """A decaying tone of six harmonics."""
     pitch = 440 * 2 ** ((int(r.integers(40, 85)) - 69) / 12)
-    start, length = r.uniform(0, 1.4), r.uniform(.2, .9)
-    decay = np.minimum((t - start) / .01, 1) * np.exp(-(t - start) * r.uniform(1, 4))
+    start, length = r.uniform(0, 1.4), r.uniform(0.2, 0.9)
+    decay = np.minimum((t - start) / 0.01, 1) * np.exp(-(t - start) * r.uniform(1, 4))
     envelope = np.where((t > start) & (t < start + length), decay, 0)
-    return envelope * sum(np.sin(2 * np.pi * pitch * h * t) * r.uniform(.5, 1) / h ** r.uniform(1, 2)
-                          for h in range(1, 7))
+    return envelope * sum(
+        np.sin(2 * np.pi * pitch * h * t) * r.uniform(0.5, 1) / h ** r.uniform(1, 2) for h in range(1, 7)
+    )
 
 
 # Wake words: the sound, its mel spectrogram (by a model of the zoo), and the embedding of that (by another)
 
+
 def wake_sound(zoo, r, i):
-    said = zoo.material.speech(WAKE_WORDS[i % len(WAKE_WORDS)], WAKE_VOICES[int(r.integers(0, 4))],
-                               int(r.integers(140, 185)), int(r.integers(30, 70)))
+    said = zoo.material.speech(
+        WAKE_WORDS[i % len(WAKE_WORDS)],
+        WAKE_VOICES[int(r.integers(0, 4))],
+        int(r.integers(140, 185)),
+        int(r.integers(30, 70)),
+    )
     n = 16000 * 3
     sound, k = np.zeros(n, np.float32), min(len(said), n)
-    sound[n - k:] = said[:k] * r.uniform(.4, .9)
+    sound[n - k :] = said[:k] * r.uniform(0.4, 0.9)
     return sound + pink(r, n) * 10 ** r.uniform(-3, -2)
 
 
@@ -76,7 +92,7 @@ def wake_mel(zoo, mel, sound):
 def wake_audio(zoo, _name):
     r = rng("owm")
     for i in range(SAMPLES):
-        sound = wake_sound(zoo, r, i)[:int(16000 * r.uniform(1, 3))]
+        sound = wake_sound(zoo, r, i)[: int(16000 * r.uniform(1, 3))]
         yield {"input": (sound * 32767).astype(np.float32)[None]}, None
 
 
@@ -86,7 +102,7 @@ def wake_spectrogram(zoo, _name):
     for i in range(SAMPLES):
         m = wake_mel(zoo, mel, wake_sound(zoo, r, i))
         j = int(r.integers(0, len(m) - 76))
-        yield {"input_1": m[None, j:j + 76, :, None].astype(np.float32)}, None
+        yield {"input_1": m[None, j : j + 76, :, None].astype(np.float32)}, None
 
 
 @feeds_for("oww_jarvis", "oww_mycroft")
@@ -96,7 +112,7 @@ def wake_embedding(zoo, name):
     for i in range(SAMPLES):
         m = wake_mel(zoo, mel, wake_sound(zoo, r, i))
         n = (len(m) - 76) // 8
-        windows = np.stack([m[j * 8:j * 8 + 76] for j in range(n - 16, n)])[..., None].astype(np.float32)
+        windows = np.stack([m[j * 8 : j * 8 + 76] for j in range(n - 16, n)])[..., None].astype(np.float32)
         yield {key: embed.run(None, {"input_1": windows})[0].reshape(1, 16, 96)}, None
 
 
@@ -112,7 +128,7 @@ def echo_quality(zoo, _name):
 
     for _ in range(SAMPLES):
         far, near = zoo.material.clip(r, 6.0)[0], zoo.material.clip(r, 6.0)[0]
-        x = np.stack([features(far), features(near + .3 * far), features(near + .02 * far)])
+        x = np.stack([features(far), features(near + 0.3 * far), features(near + 0.02 * far)])
         yield {"input": x[None].astype(np.float32), "h0": np.zeros((4, 1, 96), np.float32)}, None
 
 
@@ -147,6 +163,6 @@ def brain_waves(_zoo, _name):
 def brain_wave(r, n, rate):
     x, t = pink(r, n), np.arange(n) / rate
     for _ in range(int(r.integers(2, 8))):
-        pitch, at, width, gain = r.uniform(2, 30), r.uniform(0, n / rate), r.uniform(.5, 6), r.uniform(.5, 5)
-        x = x + gain * np.exp(-((t - at) / width) ** 2) * np.sin(2 * np.pi * pitch * t + r.uniform(0, 6))
+        pitch, at, width, gain = r.uniform(2, 30), r.uniform(0, n / rate), r.uniform(0.5, 6), r.uniform(0.5, 5)
+        x = x + gain * np.exp(-(((t - at) / width) ** 2)) * np.sin(2 * np.pi * pitch * t + r.uniform(0, 6))
     return x.astype(np.float32)

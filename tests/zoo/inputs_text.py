@@ -19,11 +19,15 @@ The weather is lovely today.|He drove the truck to the harbour.
 The function raises a ValueError.|An exception is thrown by the method.
 Bananas are yellow.|Quantum computers use qubits.
 She is reading a book in the library.|A woman reads at the library."""
-KHMER = ("មនុស្សទាំងអស់កើតមកមានសេរីភាពនិងភាពស្មើៗគ្នាក្នុងសេចក្តីថ្លៃថ្នូរនិងសិទ្ធិ "
-         "មនុស្សមានវិចារណញ្ញាណនិងសតិសម្បជញ្ញៈជាប់ពីកំណើត ហើយត្រូវប្រព្រឹត្តចំពោះគ្នាទៅវិញទៅមកដោយស្មារតីភាតរភាព")
-THAI = ("มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ ต่างมีเหตุผลและมโนธรรม "
-        "และควรปฏิบัติต่อกันด้วยเจตนารมณ์แห่งภราดรภาพ บุคคลชอบที่จะมีสิทธิและเสรีภาพประการต่างๆ "
-        "โดยปราศจากความแตกต่างไม่ว่าชนิดใดๆ เช่น เชื้อชาติ ผิว เพศ ภาษา ศาสนา ความคิดเห็นทางการเมือง")
+KHMER = (
+    "មនុស្សទាំងអស់កើតមកមានសេរីភាពនិងភាពស្មើៗគ្នាក្នុងសេចក្តីថ្លៃថ្នូរនិងសិទ្ធិ "
+    "មនុស្សមានវិចារណញ្ញាណនិងសតិសម្បជញ្ញៈជាប់ពីកំណើត ហើយត្រូវប្រព្រឹត្តចំពោះគ្នាទៅវិញទៅមកដោយស្មារតីភាតរភាព"
+)
+THAI = (
+    "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิ ต่างมีเหตุผลและมโนธรรม "
+    "และควรปฏิบัติต่อกันด้วยเจตนารมณ์แห่งภราดรภาพ บุคคลชอบที่จะมีสิทธิและเสรีภาพประการต่างๆ "
+    "โดยปราศจากความแตกต่างไม่ว่าชนิดใดๆ เช่น เชื้อชาติ ผิว เพศ ภาษา ศาสนา ความคิดเห็นทางการเมือง"
+)
 REACTIONS = """CCO>>CC=O;CC(=O)O.OCC>>CC(=O)OCC;c1ccccc1Br.OB(O)c1ccccc1>>c1ccc(cc1)c1ccccc1;
 CC(=O)Cl.NCC>>CC(=O)NCC;C=CC=C.C=CC#N>>N#CC1CCC=CC1;OC(=O)c1ccccc1.OC>>COC(=O)c1ccccc1;CCBr.N>>CCN;CC(C)=O>>CC(C)O;
 c1ccccc1>>c1ccccc1Cl;CCOC(=O)CC>>OC(=O)CC;Nc1ccccc1.CC(=O)OC(C)=O>>CC(=O)Nc1ccccc1;O=C1CCCCC1>>OC1CCCCC1;
@@ -37,11 +41,16 @@ feeds_for("magika")(file_samples)
 
 # The character GPT: windows of the embedded default's text, its next characters as labels
 
+
 @feeds_for("gpt_char", "gpt_char_tied")
 def characters(_zoo, _name):
     folder = PROJECT / "tests/data/gpt_char"
-    rows = [row for part in ("calib", "eval") for path in sorted((folder / part).glob("*.npz"))
-            for row in np.load(path)["idx"]]
+    rows = [
+        row
+        for part in ("calib", "eval")
+        for path in sorted((folder / part).glob("*.npz"))
+        for row in np.load(path)["idx"]
+    ]
     following = [row for batch in json.loads((folder / "eval/labels.json").read_text()) for row in batch]
     following = [None] * (len(rows) - len(following)) + following
     kept = [*range(CALIBRATION), *range(len(rows) - (SAMPLES - CALIBRATION), len(rows))]
@@ -49,6 +58,7 @@ def characters(_zoo, _name):
 
 
 # Sentences
+
 
 class WordPiece:
     """BERT's tokenizer: lower case, accents dropped, longest known piece first."""
@@ -65,8 +75,14 @@ class WordPiece:
             kind = unicodedata.category(c)
             if kind == "Mn":
                 continue
-            alone = (33 <= ord(c) <= 47 or 58 <= ord(c) <= 64 or 91 <= ord(c) <= 96 or 123 <= ord(c) <= 126
-                     or kind.startswith("P") or 0x4E00 <= ord(c) <= 0x9FFF)
+            alone = (
+                33 <= ord(c) <= 47
+                or 58 <= ord(c) <= 64
+                or 91 <= ord(c) <= 96
+                or 123 <= ord(c) <= 126
+                or kind.startswith("P")
+                or 0x4E00 <= ord(c) <= 0x9FFF
+            )
             if c.isspace() or alone:
                 words += [word] * bool(word) + [c] * alone
                 word = ""
@@ -88,12 +104,12 @@ class WordPiece:
 
     def __call__(self, text, longest=128):
         ids = [i for word in self.words(text) for i in self.pieces(word)]
-        return [self.ids["[CLS]"]] + ids[:longest - 2] + [self.ids["[SEP]"]]
+        return [self.ids["[CLS]"]] + ids[: longest - 2] + [self.ids["[SEP]"]]
 
 
 def sentence_feeds(ids, padding=0):
     tokens, mask = np.zeros((2, 1, len(ids) + padding), np.int64)
-    tokens[0, :len(ids)], mask[0, :len(ids)] = ids, 1
+    tokens[0, : len(ids)], mask[0, : len(ids)] = ids, 1
     return {"input_ids": tokens, "attention_mask": mask, "token_type_ids": np.zeros_like(tokens)}
 
 
@@ -118,12 +134,13 @@ def padded_sentences(zoo):
 
 # Characters
 
+
 def excerpts(text, tag):
     r, text = rng(tag), text.replace(" ", "")
     for _ in range(SAMPLES):
         length = int(r.integers(15, 70))
         start = int(r.integers(0, max(1, len(text) - length)))
-        yield text[start:start + length]
+        yield text[start : start + length]
 
 
 @feeds_for("khmersm")
@@ -152,6 +169,7 @@ def arabic(_zoo, _name):
 
 # Molecules
 
+
 def molecule(smiles):
     """Atoms, hydrogens with neighbours, and bond distances (at most 10), each offset as the model wants them."""
     atoms, bonds, stack, previous, rings, order = [], {}, [], None, {}, 1
@@ -179,13 +197,16 @@ def molecule(smiles):
     for i, j in bonds:
         distance[i, j] = distance[j, i] = 1
     for k in range(n):
-        distance = np.minimum(distance, distance[:, k:k + 1] + distance[k:k + 1])
+        distance = np.minimum(distance, distance[:, k : k + 1] + distance[k : k + 1])
     numbers = [ATOMIC_NUMBERS[a] for a in atoms]
     neighbours = [sum(i in bond for bond in bonds) for i in range(n)]
     used = [sum(order for bond, order in bonds.items() if i in bond) for i in range(n)]
     hydrogens = [max(0, int(VALENCES.get(number, 1) - u)) for number, u in zip(numbers, used)]
-    return ([1] + [v + 2 for v in numbers], [0] + [min(a + b, 14) + 2 for a, b in zip(neighbours, hydrogens)],
-            np.minimum(distance, 10) + 2)
+    return (
+        [1] + [v + 2 for v in numbers],
+        [0] + [min(a + b, 14) + 2 for a, b in zip(neighbours, hydrogens)],
+        np.minimum(distance, 10) + 2,
+    )
 
 
 def reaction_feeds(reaction):
@@ -201,10 +222,14 @@ def reaction_feeds(reaction):
     distances[0, 0] = 1
     k = 1
     for block in blocks:
-        distances[k:k + len(block), k:k + len(block)] = block
+        distances[k : k + len(block), k : k + len(block)] = block
         k += len(block)
-    return {"atoms": np.array([atoms], np.int64), "neighbors": np.array([neighbours], np.int64),
-            "distances": distances[None], "roles": np.array([roles], np.int64)}
+    return {
+        "atoms": np.array([atoms], np.int64),
+        "neighbors": np.array([neighbours], np.int64),
+        "distances": distances[None],
+        "roles": np.array([roles], np.int64),
+    }
 
 
 @feeds_for("rxnmap")
@@ -219,5 +244,5 @@ def reactions(_zoo, _name):
 def table(_zoo, _name):
     r = rng("surf")
     for _ in range(SAMPLES):
-        columns = r.integers(20, 200, 8), r.integers(1, 20, 8), r.uniform(.01, .5, 8), r.integers(0, 5, 8)
+        columns = r.integers(20, 200, 8), r.integers(1, 20, 8), r.uniform(0.01, 0.5, 8), r.integers(0, 5, 8)
         yield {"input": np.stack(columns, 1).astype(np.float32)}, None

@@ -6,7 +6,7 @@ from PIL import Image
 from inputs import SAMPLES, feeds_for
 from material import rng
 
-MEAN, DEVIATION = np.array([.485, .456, .406], np.float32), np.array([.229, .224, .225], np.float32)  # ImageNet's
+MEAN, DEVIATION = np.array([0.485, 0.456, 0.406], np.float32), np.array([0.229, 0.224, 0.225], np.float32)  # ImageNet's
 
 
 def planes(picture):
@@ -71,8 +71,8 @@ def person_detector(zoo, name):
     portraits = pictures["astronaut.png"], pictures["grace_hopper"]
     for i in range(0, SAMPLES, 2):
         portrait = portraits[(i // 2) % 2]
-        (w, h), share = portrait.size, r.uniform(.7, 1)
-        x, y = int(r.uniform(0, 1 - share) * w), int(r.uniform(0, 1 - share) * h * .3)
+        (w, h), share = portrait.size, r.uniform(0.7, 1)
+        x, y = int(r.uniform(0, 1 - share) * w), int(r.uniform(0, 1 - share) * h * 0.3)
         crop = portrait.crop((x, y, int(x + share * w), int(y + share * w)))
         photos[i] = np.asarray(crop.resize(size, Image.BILINEAR))
     for photo in photos:

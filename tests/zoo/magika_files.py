@@ -1,4 +1,4 @@
-"""Samples for the file-type detector: beginnings and ends of real files, found among the packages and in Python itself."""
+"""Samples for the file-type detector: both ends of real files, found among the packages and in Python itself."""
 
 import json
 import os
@@ -9,11 +9,38 @@ import numpy as np
 from inputs import SAMPLES
 from sources import models
 
-KINDS = {".py": "python", ".png": "png", ".jpg": "jpeg", ".json": "json", ".ttf": "ttf", ".so": "elf", ".whl": "zip",
-         ".gz": "gzip", ".html": "html", ".css": "css", ".js": "javascript", ".h": "c", ".c": "c", ".svg": "svg",
-         ".pdf": "pdf", ".csv": "csv", ".npz": "npz", ".npy": "npy", ".sh": "shell", ".pyc": "pythonbytecode",
-         ".toml": "toml", ".rst": "rst", ".afm": "txt", ".tif": "tiff", ".onnx": "onnx", ".yaml": "yaml",
-         ".xml": "xml", ".md": "markdown", ".bat": "batch", ".ini": "ini"}
+KINDS = {
+    ".py": "python",
+    ".png": "png",
+    ".jpg": "jpeg",
+    ".json": "json",
+    ".ttf": "ttf",
+    ".so": "elf",
+    ".whl": "zip",
+    ".gz": "gzip",
+    ".html": "html",
+    ".css": "css",
+    ".js": "javascript",
+    ".h": "c",
+    ".c": "c",
+    ".svg": "svg",
+    ".pdf": "pdf",
+    ".csv": "csv",
+    ".npz": "npz",
+    ".npy": "npy",
+    ".sh": "shell",
+    ".pyc": "pythonbytecode",
+    ".toml": "toml",
+    ".rst": "rst",
+    ".afm": "txt",
+    ".tif": "tiff",
+    ".onnx": "onnx",
+    ".yaml": "yaml",
+    ".xml": "xml",
+    ".md": "markdown",
+    ".bat": "batch",
+    ".ini": "ini",
+}
 PER_KIND, BLOCK, WINDOW, PADDING = 6, 4096, 1024, 256
 
 
@@ -37,7 +64,12 @@ def example_files(zoo, labels):
     found = {}
     for path in (p for group in roots for root in group for p in sorted(root.rglob("*"))):
         kind = KINDS.get(path.suffix)
-        if kind in labels and len(found.setdefault(kind, [])) < PER_KIND and path.is_file() and 400 < path.stat().st_size < 3e7:
+        if (
+            kind in labels
+            and len(found.setdefault(kind, [])) < PER_KIND
+            and path.is_file()
+            and 400 < path.stat().st_size < 3e7
+        ):
             found[kind].append(path)
     return found
 

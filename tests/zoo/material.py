@@ -25,6 +25,7 @@ def rng(tag):
 def corpus():
     """English prose that every Python carries: its own language reference."""
     from pydoc_data.topics import topics
+
     text = re.sub(r"[*=~`_+-]{3,}", " ", "\n".join(topics[k] for k in sorted(topics)))
     text = "".join(c if c in CHARACTERS else " " for c in text)
     return re.sub(r" {2,}", " ", re.sub(r"\n\s*\n+", "\n", text))
@@ -77,7 +78,9 @@ class Material:
             prose = re.findall(r"[A-Za-z][A-Za-z ,'-]{20,}", corpus().replace("\n", " "))
             self._words = " ".join(prose).split()
         words, r = self._words, rng("sent" + tag)
-        return [" ".join(words[j:j + int(r.integers(shortest, longest))]) for j in r.integers(0, len(words) - longest, n)]
+        return [
+            " ".join(words[j : j + int(r.integers(shortest, longest))]) for j in r.integers(0, len(words) - longest, n)
+        ]
 
     def font(self, r, size=None):
         """A random face; `size` may be a function, called after the face is drawn."""
@@ -146,9 +149,9 @@ class Material:
             text, voice = texts[int(r.integers(0, 40))], VOICES[int(r.integers(0, 6))]
             said = self.speech(text, voice, int(r.integers(140, 190)), int(r.integers(30, 70)), rate)
             k = min(len(said), n - at)
-            sound[at:at + k] += said[:k] * r.uniform(0.3, 0.9)
+            sound[at : at + k] += said[:k] * r.uniform(0.3, 0.9)
             envelope = np.convolve(np.pad(np.abs(said[:k]), 400), np.ones(801) / 801, "valid")[:k]
-            speaking[at:at + k] |= envelope > 0.01
+            speaking[at : at + k] |= envelope > 0.01
             at += k + int(r.uniform(0.4, 1.5) * rate)
         if noise:
             sound += pink(r, n) * 10 ** r.uniform(-3.2, -1.6)
@@ -214,6 +217,7 @@ def magnitudes(sound, window, hop, size):
 def mel_filters(bands, size, rate):
     def mel(f):
         return 2595 * np.log10(1 + f / 700)
+
     edges = 700 * (10 ** (np.linspace(0, mel(rate / 2), bands + 2) / 2595) - 1)
     f = np.linspace(0, rate / 2, size // 2 + 1)
     rising = (f - edges[:-2, None]) / (edges[1:-1] - edges[:-2])[:, None]

@@ -20,8 +20,13 @@ PROJECT = HERE.parent.parent
 TIERS = ("small", "full", "all")  # each includes the ones before it
 
 _WHEEL = ["--only-binary=:all:", "--python-version", "3.11", "--implementation", "cp"]
-_PLATFORMS = ("manylinux_2_17_x86_64", "manylinux2014_x86_64", "manylinux_2_28_x86_64", "manylinux_2_34_x86_64",
-              "manylinux_2_27_x86_64")
+_PLATFORMS = (
+    "manylinux_2_17_x86_64",
+    "manylinux2014_x86_64",
+    "manylinux_2_28_x86_64",
+    "manylinux_2_34_x86_64",
+    "manylinux_2_27_x86_64",
+)
 
 
 def _pip_arguments(package):
@@ -29,7 +34,6 @@ def _pip_arguments(package):
     if package["kind"] == "source":
         return [f"--no-binary={package['requirement'].partition('==')[0]}"]
     return _WHEEL + [word for tag in _PLATFORMS * (package["kind"] == "native wheel") for word in ("--platform", tag)]
-
 
 
 def cache_folder():
@@ -74,8 +78,19 @@ class Packages:
     def _download(self, key):
         package, target = manifest()["packages"][key], self.downloads / key
         target.mkdir(parents=True, exist_ok=True)
-        command = [sys.executable, "-m", "pip", "download", "-q", "--disable-pip-version-check", "--no-deps",
-                   "-d", str(target), *_pip_arguments(package), package["requirement"]]
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "-q",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "-d",
+            str(target),
+            *_pip_arguments(package),
+            package["requirement"],
+        ]
         for attempt in range(3):
             result = subprocess.run(command, capture_output=True, text=True, check=False)
             if result.returncode == 0:

@@ -1,0 +1,97 @@
+"""Quantizes models of the zoo and measures what comes out: shared by the tests and by update_results.py."""
+
+import csv
+import dataclasses
+import os
+from functools import cached_property
+from pathlib import Path
+
+import onnx
+import onnx_facts
+import runtime
+from octet_cli import quantize
+from sources import HERE, models
+
+MODES = ("dynamic", "weights")
+TARGET = "x64"  # fixed: the default is the machine at hand, and results of one machine must hold on another
+RESULTS = HERE / "results.csv"
+COLUMNS = ("model", "mode", "bytes_in", "bytes_out", "ratio", "worst_sqnr_db")
+
+
+def tier():
+    """The part of the zoo to test: small unless OCTET_ZOO says full or all."""
+    return os.environ.get("OCTET_ZOO") or "small"
+
+
+def names():
+    return [m["name"] for m in models(tier())]
+
+
+@dataclasses.dataclass
+class Quantized:
+    """One model in one mode. `source` is its entry in zoo.json."""
+
+    zoo: Path
+    source: dict
+    mode: str
+    folder: Path
+
+    @property
+    def source_path(self):
+        return self.zoo / self.source["file"]
+
+    @property
+    def path(self):
+        return self.folder / f"{self.source['name']}.{self.mode}.onnx"
+
+    @cached_property
+    def report(self):
+        """Quantizes on first use, with the calibration samples as data so that the quality floor holds."""
+        samples = self.zoo / self.source.get("calib", self.source["eval"])
+        return quantize(self.source_path, self.path, "--mode", self.mode, "--target", TARGET, "--data", samples)
+
+    @cached_property
+    def model(self):
+        assert self.report
+        return onnx.load(self.path)
+
+    @cached_property
+    def samples(self):
+        return runtime.load_samples(self.zoo / self.source["eval"])
+
+    @cached_property
+    def reference(self):
+        return runtime.run_all(self.source_path, self.samples, optimized=False)
+
+    @cached_property
+    def outputs(self):
+        assert self.report
+        return runtime.run_all(self.path, self.samples)
+
+    def result(self):
+        """A row of results.csv."""
+        assert self.report
+        before, after = onnx_facts.file_bytes(self.source_path), onnx_facts.file_bytes(self.path)
+        return {
+            "model": self.source["name"],
+            "mode": self.mode,
+            "bytes_in": before,
+            "bytes_out": after,
+            "ratio": f"{after / before:.3f}",
+            "worst_sqnr_db": f"{runtime.worst_sqnr(self.reference, self.outputs):.1f}",
+        }
+
+
+def stored_results():
+    if not RESULTS.exists():
+        return {}
+    with open(RESULTS, newline="") as file:
+        return {(row["model"], row["mode"]): row for row in csv.DictReader(file)}
+
+
+def write_results(rows):
+    order = [m["name"] for m in models("all")]
+    with open(RESULTS, "w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(sorted(rows.values(), key=lambda row: (order.index(row["model"]), row["mode"])))

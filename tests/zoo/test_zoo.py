@@ -1,0 +1,122 @@
+"""Every model of the zoo, quantized in both ways that need no calibration: it loads, it runs, and the bytes add up.
+
+OCTET_ZOO=full (or all) takes the larger parts of the zoo too.
+"""
+
+import numpy as np
+import onnx
+import onnx_facts
+import pytest
+import runtime
+from fetch_zoo import ensure
+from quantized_zoo import MODES, Quantized, names, stored_results, tier
+from web_runtime import WebRuntime
+
+LEAST_SHARE = 0.95  # of the float weight bytes that must be stored in 8 bits
+MOST_STORED = 0.28  # what those may take then, of their float bytes: a quarter, and scales
+
+SIZE_TOLERANCE, SQNR_TOLERANCE_DB = 0.005, 1.5  # against results.csv; kernels differ a little between processors
+
+# Models that cannot reach LEAST_SHARE or MOST_STORED, with the reason: (model, mode or "*"): reason.
+SHARE_EXCEPTIONS = {}
+SIZE_EXCEPTIONS = {}
+
+
+@pytest.fixture(scope="session")
+def zoo():
+    folder, entries = ensure(tier())
+    return folder, {entry["name"]: entry for entry in entries}
+
+
+@pytest.fixture(scope="session")
+def web(tmp_path_factory):
+    runner = WebRuntime(tmp_path_factory.mktemp("web"))
+    yield runner
+    runner.close()
+
+
+@pytest.fixture(scope="module", params=[(name, mode) for name in names() for mode in MODES], ids="-".join)
+def quantized(request, zoo, tmp_path_factory):
+    name, mode = request.param
+    made = Quantized(zoo[0], zoo[1][name], mode, tmp_path_factory.mktemp(name))
+    yield made
+    made.path.unlink(missing_ok=True)
+
+
+def test_runs(quantized):
+    """Loads and runs, optimized and not; nothing but what was not finite before is not finite now."""
+    assert quantized.report
+    plain = runtime.run_all(quantized.path, quantized.samples, optimized=False)
+    for outputs in (plain, quantized.outputs):
+        drift = runtime.sqnr_by_output(quantized.reference, outputs)
+        print({name: round(decibels, 1) for name, decibels in drift.items()})
+        assert runtime.BROKEN not in drift.values()
+
+
+def float_weights(quantized):
+    """Float bytes of the source, of the output's weights, and of its scales."""
+    stored = onnx_facts.float_bytes_by_name(quantized.model)
+    scales = sum(stored[name] for name in onnx_facts.scale_names(quantized.model) if name in stored)
+    source = sum(onnx_facts.float_bytes_by_name(onnx.load(quantized.source_path)).values())
+    return source, sum(stored.values()) - scales, scales
+
+
+def exception(exceptions, quantized):
+    name = quantized.source["name"]
+    return exceptions.get((name, quantized.mode)) or exceptions.get((name, "*"))
+
+
+def test_weights_are_stored_in_8_bits(quantized):
+    before, left, scales = float_weights(quantized)
+    if before == 0:
+        pytest.fail("no float weights: nothing to judge")
+    share = (before - left) / before
+    grown = onnx_facts.small_integer_bytes(quantized.model) - onnx_facts.small_integer_bytes(
+        onnx.load(quantized.source_path)
+    )
+    stored = (grown + scales) / max(before - left, 1)
+    print(f"{share:.1%} of {before} float bytes in 8 bits, which take {stored:.3f} of them")
+    assert share >= LEAST_SHARE or exception(SHARE_EXCEPTIONS, quantized)
+    assert stored <= MOST_STORED or exception(SIZE_EXCEPTIONS, quantized)
+
+
+def test_report_explains_every_float_byte(quantized):
+    _, left, _ = float_weights(quantized)
+    explained = quantized.report["sizes"]["left_float"]
+    assert all(entry["why"].strip() for entry in explained)
+    assert sum(entry["bytes"] for entry in explained) == left
+
+
+def test_report_explains_every_node(quantized):
+    for node in quantized.report["plan"]["nodes"]:
+        assert node["action"] in ("dynamic", "weights", "keep")
+        assert node["why"].strip() or node["action"] != "keep", node
+
+
+def test_report_knows_the_files(quantized):
+    sizes = quantized.report["sizes"]
+    assert sizes["input_bytes"] == onnx_facts.file_bytes(quantized.source_path)
+    assert sizes["output_bytes"] == onnx_facts.file_bytes(quantized.path)
+
+
+def test_runs_in_the_browser_runtime(quantized, web):
+    """Two engines quantize activations from sums taken in another order, so each has an error of its own, of the size
+    that the native one has against float: together they may reach 3 dB more. Without drift, float kernels still differ.
+    """
+    assert quantized.report
+    name, outputs = quantized.source["name"], web.run(quantized.path, quantized.samples[0])
+    native, reference = quantized.outputs[:1], quantized.reference[:1]
+    drift, between = runtime.sqnr_by_output(reference, native), runtime.sqnr_by_output(native, [outputs])
+    print(f"{name}: native against float {drift}, web against native {between}")
+    for output, decibels in between.items():
+        assert decibels >= min(60, drift[output] - 3), output
+    for output, array in native[0].items():
+        assert array.dtype.kind == "f" or np.array_equal(array, outputs[output]), output
+
+
+def test_results_hold(quantized):
+    """Size and drift as in results.csv; update_results.py rewrites it."""
+    row, now = stored_results().get((quantized.source["name"], quantized.mode)), quantized.result()
+    assert row, "not in results.csv: run tests/zoo/update_results.py"
+    assert int(now["bytes_out"]) == pytest.approx(int(row["bytes_out"]), rel=SIZE_TOLERANCE)
+    assert float(now["worst_sqnr_db"]) >= float(row["worst_sqnr_db"]) - SQNR_TOLERANCE_DB
