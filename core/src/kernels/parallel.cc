@@ -65,6 +65,7 @@ void parallel_for(std::size_t count, unsigned threads, const std::function<void(
   Run run(count, task);
   std::vector<std::thread> helpers;
   const std::size_t wanted = std::min<std::size_t>(threads, count);
+  helpers.reserve(wanted);
   for (std::size_t i = 1; i < wanted; ++i) {
     try {
       helpers.emplace_back([&run] { run.work(); });
