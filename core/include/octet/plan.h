@@ -1,0 +1,125 @@
+// The plan: what becomes of each node and stored tensor, and why. Plain data with a JSON form; the output of apply_plan
+// depends on the model and the plan alone.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "octet/model.h"
+
+namespace octet {
+
+enum class Mode { kDynamic, kWeights };
+enum class Target { kX64, kX64NoVnni, kArm64, kWasm, kAny };
+enum class WeightType { kInt4, kUint4, kInt8, kUint8, kInt16, kUint16 };
+
+// What a node does with its weights.
+enum class Action {
+  kKeep,     // stays as it is
+  kWeights,  // weights stored in few bits, the computation stays in float
+  kDynamic,  // computes in integers; activations are quantized while the model runs
+};
+
+// How a node finds its float weights again (Action::kWeights).
+enum class Form {
+  kNone,
+  kFold,        // Cast → Mul: folded when the session starts, costs no speed and saves no memory
+  kDequantize,  // DequantizeLinear, which the native runtime fuses with the MatMul behind it
+  kBlocks,      // MatMulNBits: 4 or 8 bits in blocks along K
+  kGather,      // Gather of the small table, then dequantized: only the rows read
+};
+
+struct TensorPlan {
+  std::string tensor;  // name, or "NODE/name" where the name alone is not unique
+  WeightType type = WeightType::kInt8;
+  std::optional<int> axis;   // first axis with a scale per element; none = one scale per tensor
+  int axes = 1;              // how many axes from there (2 for LSTM: direction and gate row)
+  bool symmetric = true;     // zero point 0 (or the middle of an unsigned type)
+  bool reduce_range = false; // 7 bits, for processors whose 8-bit products saturate
+  bool transposed = false;   // stored with its two axes swapped (Gemm with transB)
+  int block_size = 0;        // for Form::kBlocks
+};
+
+struct NodePlan {
+  std::string node;  // its name when unique, else "OP(first output)"
+  std::string op;
+  Action action = Action::kKeep;
+  Form form = Form::kNone;
+  std::vector<std::string> weights;  // ids of the stored float tensors it reads, planned or not
+  std::string why;
+};
+
+struct KeptTensor {
+  std::string tensor;
+  std::uint64_t bytes = 0;
+  std::string why;
+};
+
+class ParamsCache;
+
+struct Plan {
+  Mode mode = Mode::kDynamic;
+  Target target = Target::kAny;
+  std::vector<NodePlan> nodes;      // in graph order
+  std::vector<TensorPlan> tensors;  // stored in few bits
+  std::vector<KeptTensor> kept;     // float tensors that stay, each with its reason
+  std::vector<std::string> notes;   // what the user should know
+
+  // Scales found while planning: spares apply_plan a pass over the weights, never changes its result; not part of the JSON.
+  std::shared_ptr<const ParamsCache> cache;
+};
+
+struct PlanOptions {
+  Mode mode = Mode::kDynamic;
+  Target target = Target::kAny;
+  WeightType weight_type = WeightType::kInt8;
+  std::optional<bool> per_channel;  // default: wherever it is exact for the operator
+  bool reduce_range = false;        // implied by Target::kX64NoVnni
+  int block_size = 0;               // 0: 32 for 4 bits, none for 8 bits
+  // Names of nodes, globs over names (* ?), or op:TYPE. Empty nodes_to_quantize and op_types mean all.
+  std::vector<std::string> nodes_to_quantize, nodes_to_exclude, op_types;
+  unsigned threads = 1;
+};
+
+// Called with the work done and the whole, in bytes; throw from it to cancel.
+using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+// Marks the nodes that the lists name. To be called on the model as loaded, before normalize(), so that the names are the
+// user's own. Throws Error(kUsage) for an entry that matches nothing.
+void select_nodes(Model& model, const PlanOptions& options);
+
+// Plans a normalized model. Reads each candidate weight once, so that a weight with NaN or infinity is refused here
+// (Error(kNonFinite), naming it).
+Plan make_plan(Model& model, const PlanOptions& options, const Progress& progress = {});
+
+// Rewrites a normalized model. Quantized weights are made while the model is written, tensor by tensor.
+// Throws Error(kUsage) when the plan names what the model does not have.
+void apply_plan(Model& model, const Plan& plan);
+
+// What the plan stores, in bytes; `float_bytes` counts every stored float tensor of the normalized model.
+struct PlanSizes {
+  std::uint64_t float_bytes = 0, planned_bytes = 0, stored_bytes = 0;
+};
+PlanSizes plan_sizes(Model& model, const Plan& plan);
+
+std::string plan_to_json(const Plan& plan);
+Plan plan_from_json(std::string_view json);  // throws Error(kMalformed) naming the field
+
+// Names in the option's spelling, and back (nothing when unknown).
+std::string_view name_of(Mode mode);
+std::string_view name_of(Target target);
+std::string_view name_of(WeightType type);
+std::string_view name_of(Action action);
+std::string_view name_of(Form form);
+std::optional<Mode> mode_from(std::string_view name);
+std::optional<Target> target_from(std::string_view name);
+std::optional<WeightType> weight_type_from(std::string_view name);
+std::optional<Action> action_from(std::string_view name);
+std::optional<Form> form_from(std::string_view name);
+
+}  // namespace octet

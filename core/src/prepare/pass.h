@@ -1,0 +1,28 @@
+// The passes of normalization, one file each, in the order they run.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "octet/prepare.h"
+
+namespace octet {
+
+struct Pass {
+  std::string_view name;     // verb_object
+  std::string_view summary;  // one line for --list-passes
+  void (*run)(Model&, PassReport&);
+};
+
+const std::vector<Pass>& normalizing_passes();
+
+void run_inline_functions(Model& model, PassReport& report);
+void run_sort_nodes(Model& model, PassReport& report);
+void run_remove_initializer_inputs(Model& model, PassReport& report);
+void run_lift_constants(Model& model, PassReport& report);
+void run_remove_identities(Model& model, PassReport& report);
+void run_fold_constant_casts(Model& model, PassReport& report);
+void run_fold_constant_views(Model& model, PassReport& report);
+void run_drop_unused(Model& model, PassReport& report);
+
+}  // namespace octet

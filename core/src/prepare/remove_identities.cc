@@ -1,0 +1,94 @@
+// y = Identity(x), z = F(y)   →   z = F(x)
+// Dropout is an Identity when the model runs for inference and nobody reads its mask.
+#include "model/graph_view.h"
+#include "model/tensor_access.h"
+#include "octet/error.h"
+#include "prepare/pass.h"
+
+namespace octet {
+namespace {
+
+bool is_identity(const Model& model, const GraphView& view, const NodeAt& at) {
+  const auto& node = *at.node;
+  if (node.input_size() == 0 || node.output_size() == 0 || node.input(0).empty() || node.output(0).empty()) return false;
+  if (is_op(node, "Identity")) return true;
+  if (!is_op(node, "Dropout")) return false;
+  if (node.output_size() > 1 && !node.output(1).empty()) {
+    const Value* mask = view.find(*at.scope, node.output(1));
+    if (mask && (!mask->uses.empty() || mask->graph_outputs > 0)) return false;
+  }
+  if (node.input_size() > 2 && !node.input(2).empty()) {  // training_mode
+    const Value* training = view.input(at, 2);
+    if (!training || !training->constant()) return false;
+    const auto value = tensor_as_int64(model, *training->initializer);
+    return value.size() == 1 && value[0] == 0;
+  }
+  return true;
+}
+
+// Readers of `from` read `to` instead. False (and nothing changed) when a reader stands where `to` means something else.
+bool redirect(const GraphView& view, const Value& from, const Value& to) {
+  for (const Use& use : from.uses) {
+    if (view.find(*use.scope, to.name) != &to) return false;
+  }
+  for (const Use& use : from.uses) use.node->set_input(use.input, to.name);
+  return true;
+}
+
+// Values that one round has changed: what the view says of their readers, or of their existence, is no longer true.
+struct Changed {
+  std::unordered_set<const Value*> readers, gone;
+};
+
+bool remove_one(const Model& model, const GraphView& view, const NodeAt& at, Changed& changed) {
+  if (!is_identity(model, view, at)) return false;
+  Value* source = view.find(*at.scope, at.node->input(0));
+  Value* result = view.find(*at.scope, at.node->output(0));
+  if (!source || !result || changed.gone.contains(source) || changed.readers.contains(result)) return false;
+  Value &in = *source, &out = *result;
+  if (out.graph_outputs == 0) {
+    if (!redirect(view, out, in)) return false;
+    changed.readers.insert(&in);
+    changed.gone.insert(&out);
+    return true;
+  }
+  if (changed.readers.contains(&in)) return false;
+  // The output's name must live on: give it to the producer, if that is a node beside this one whose own name is free.
+  if (!in.producer || in.scope != at.scope || in.graph_outputs > 0 || out.graph_outputs != 1) return false;
+  for (const Use& use : in.uses) {
+    if (use.node != at.node && view.find(*use.scope, out.name) != &out) return false;
+  }
+  for (auto& name : *in.producer->mutable_output()) {
+    if (name == in.name) name = out.name;
+  }
+  for (const Use& use : in.uses) use.node->set_input(use.input, out.name);
+  changed.gone.insert(&in);
+  changed.readers.insert(&out);
+  return true;
+}
+
+}  // namespace
+
+void run_remove_identities(Model& model, PassReport& report) {
+  // One view serves many removals; those that need what it no longer tells wait for the next round.
+  for (bool again = true; again;) {
+    again = false;
+    GraphView view(model.proto());
+    std::unordered_set<const onnx::NodeProto*> dead;
+    Changed changed;
+    for (const NodeAt& at : view.nodes()) {
+      if (!remove_one(model, view, at, changed)) continue;
+      dead.insert(at.node);
+      ++report.changes;
+      again = true;
+    }
+    for (const auto& scope : view.scopes()) {
+      auto& nodes = *scope->graph->mutable_node();
+      for (int i = nodes.size() - 1; i >= 0; --i) {
+        if (dead.contains(&nodes[i])) nodes.DeleteSubrange(i, 1);
+      }
+    }
+  }
+}
+
+}  // namespace octet

@@ -1,0 +1,14 @@
+// Stored tensors that a folded Cast made wider than what the file held.
+#pragma once
+
+#include "model/tensor_access.h"
+
+namespace octet {
+
+// Notes on the marker of `tensor` that the file holds it as `narrow_type` under `narrow`.
+void mark_widened(onnx::TensorProto& tensor, int narrow_type, TensorStore::Id narrow);
+
+// Gives every tensor still widened its narrow form and its Cast back. Returns how many.
+int restore_casts(Model& model);
+
+}  // namespace octet

@@ -1,0 +1,105 @@
+#include <unordered_map>
+
+#include "model/tensor_access.h"
+#include "octet/error.h"
+#include "octet/plan.h"
+#include "octet/prepare.h"
+#include "prepare/pass.h"
+#include "prepare/widened.h"
+#include "quantize/marks.h"
+#include "quantize/rewriter.h"
+
+namespace octet {
+namespace {
+
+// DynamicQuantizeLinear came with opset 11. Matrices have a contributed operator for older models, convolutions do not.
+constexpr int kDynamicConvOpset = 11;
+
+[[noreturn]] void refuse(const NodePlan& plan, const std::string& what) {
+  throw Error(ErrorCode::kUsage, "plan: node '" + plan.node + "'", what, "plan the model again");
+}
+
+void rewrite_dynamic(Rewriter& rewriter, const NodeAt& at, const NodePlan& plan) {
+  const auto& op = at.node->op_type();
+  if (op == "LSTM") return rewrite_lstm_dynamic(rewriter, at);
+  if (!rewriter.quantized(at, 1)) refuse(plan, "it is to compute in integers, but its weight is not planned");
+  if (op == "MatMul" || op == "Gemm") return rewrite_matmul_dynamic(rewriter, at);
+  if (op == "Conv") return rewrite_conv_dynamic(rewriter, at);
+  if (op == "Attention") return rewrite_attention_dynamic(rewriter, at);
+  refuse(plan, op + " has no integer form in dynamic mode");
+}
+
+bool uses_domain(const onnx::GraphProto& graph, const std::string& domain) {
+  for (const auto& node : graph.node()) {
+    if (node.domain() == domain) return true;
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.has_g() && uses_domain(attribute.g(), domain)) return true;
+      for (const auto& inner : attribute.graphs()) {
+        if (uses_domain(inner, domain)) return true;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+void apply_plan(Model& model, const Plan& plan) {
+  for (const NodePlan& node : plan.nodes) {
+    if (node.action == Action::kDynamic && node.op == "Conv" && opset_of(model.proto()) < kDynamicConvOpset) {
+      convert_opset(model, kDynamicConvOpset);
+      break;
+    }
+  }
+  {
+    Rewriter rewriter(model, plan);
+    std::unordered_map<std::string, const NodePlan*> by_id;
+    for (const NodePlan& node : plan.nodes) by_id.emplace(node.node, &node);
+    std::size_t found = 0;
+    // Rewrites read the view, which the edits leave as it was until finish().
+    for (const NodeAt& at : rewriter.view().nodes()) {
+      const auto entry = by_id.find(rewriter.node_ids().of(*at.node));
+      if (entry == by_id.end()) continue;
+      ++found;
+      const NodePlan& node = *entry->second;
+      if (node.action == Action::kDynamic) rewrite_dynamic(rewriter, at, node);
+      else if (node.action == Action::kWeights && node.form == Form::kBlocks && rewriter.quantized(at, 1)) rewrite_blocks(rewriter, at);
+      else if (node.action == Action::kWeights) rewrite_weights(rewriter, at, node.form);
+    }
+    if (found < by_id.size()) {
+      std::unordered_map<std::string, bool> known;
+      for (const NodeAt& at : rewriter.view().nodes()) known[rewriter.node_ids().of(*at.node)] = true;
+      for (const NodePlan& node : plan.nodes) {
+        if (!known.contains(node.node)) refuse(node, "the model has no such node");
+      }
+    }
+    rewriter.finish();
+  }
+  PassReport report;
+  run_drop_unused(model, report);
+  restore_casts(model);
+  clear_marks(model.proto());
+  if (uses_domain(model.proto().graph(), "com.microsoft")) require_domain(model.proto(), "com.microsoft", 1);
+}
+
+PlanSizes plan_sizes(Model& model, const Plan& plan) {
+  PlanSizes sizes;
+  GraphView view(model.proto());
+  const TensorIds ids(view);
+  for (const Value* value : ids.tensors()) {
+    if (is_float_type(value->initializer->data_type())) sizes.float_bytes += tensor_byte_size(*value->initializer);
+  }
+  for (const TensorPlan& tensor : plan.tensors) {
+    const Value* value = ids.find(tensor.tensor);
+    if (!value) continue;
+    const auto& source = *value->initializer;
+    const std::uint64_t elements = element_count(source);
+    sizes.planned_bytes += tensor_byte_size(source);
+    std::uint64_t channels = channel_layout(source, tensor).channels;
+    if (tensor.block_size > 0) channels = elements / static_cast<std::uint64_t>(tensor.block_size);
+    sizes.stored_bytes += (elements * static_cast<std::uint64_t>(bit_width(tensor.type)) + 7) / 8 + channels * bytes_for(source.data_type(), 1);
+  }
+  return sizes;
+}
+
+}  // namespace octet

@@ -1,0 +1,34 @@
+#include "quantize/marks.h"
+
+#include <algorithm>
+
+#include "model/graph_view.h"
+
+namespace octet {
+namespace {
+
+void clear_graph(onnx::GraphProto& graph) {
+  for (auto& node : *graph.mutable_node()) {
+    auto& props = *node.mutable_metadata_props();
+    props.erase(std::remove_if(props.begin(), props.end(), [](const auto& entry) { return entry.key() == kExcludeMark || entry.key() == kIncludeMark; }),
+                props.end());
+    for (onnx::GraphProto* inner : subgraphs(node)) clear_graph(*inner);
+  }
+}
+
+}  // namespace
+
+void set_mark(onnx::NodeProto& node, const std::string& mark) {
+  if (has_mark(node, mark)) return;
+  auto& entry = *node.add_metadata_props();
+  entry.set_key(mark);
+  entry.set_value("1");
+}
+
+bool has_mark(const onnx::NodeProto& node, std::string_view mark) {
+  return std::any_of(node.metadata_props().begin(), node.metadata_props().end(), [&](const auto& entry) { return entry.key() == mark; });
+}
+
+void clear_marks(onnx::ModelProto& model) { clear_graph(*model.mutable_graph()); }
+
+}  // namespace octet

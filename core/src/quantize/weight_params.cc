@@ -1,0 +1,204 @@
+#include "quantize/weight_params.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernels/quantize_kernels.h"
+#include "model/tensor_access.h"
+#include "octet/error.h"
+#include "octet/measure.h"
+
+namespace octet {
+namespace {
+
+using onnx::TensorProto;
+
+// The weight as float32: a view when it is stored so, else converted.
+class FloatView {
+ public:
+  FloatView(const TensorStore& store, const TensorProto& tensor) {
+    if (tensor.data_type() == TensorProto::FLOAT) {
+      bytes_ = tensor_bytes(store, tensor);
+      values_ = bytes_.as<float>();
+    } else {
+      converted_ = tensor_as_float(store, tensor);
+      values_ = converted_;
+    }
+  }
+  std::span<const float> values() const { return values_; }
+
+ private:
+  TensorBytes bytes_;
+  std::vector<float> converted_;
+  std::span<const float> values_;
+};
+
+float round_to_type(double value, int float_type) {
+  const float single = static_cast<float>(value);
+  if (float_type == TensorProto::FLOAT16) {
+    const std::uint16_t half = float_to_half(single);
+    float back;
+    half_to_float({&half, 1}, {&back, 1});
+    return back;
+  }
+  if (float_type == TensorProto::BFLOAT16) {
+    const std::uint16_t half = float_to_bfloat16(single);
+    float back;
+    bfloat16_to_float({&half, 1}, {&back, 1});
+    return back;
+  }
+  return single;
+}
+
+[[noreturn]] void refuse_non_finite(const TensorProto& tensor, std::uint64_t count) {
+  throw Error(ErrorCode::kNonFinite, "tensor '" + tensor.name() + "'", std::to_string(count) + " of its elements are NaN or infinite",
+              "mend the weight, or leave its node out with --nodes-to-exclude");
+}
+
+struct Ranges {
+  std::vector<float> low, high;
+};
+
+Ranges channel_ranges(const TensorProto& tensor, std::span<const float> x, const ChannelLayout& layout) {
+  Ranges ranges{std::vector<float>(layout.channels, 0.0f), std::vector<float>(layout.channels, 0.0f)};
+  std::uint64_t bad = 0;
+  if (layout.inner == 1 && layout.channels > 1) {
+    for (std::uint64_t o = 0; o < layout.outer; ++o) bad += accumulate_row_range(x.subspan(o * layout.channels, layout.channels), ranges.low, ranges.high);
+  } else {
+    for (std::uint64_t o = 0; o < layout.outer; ++o) {
+      for (std::uint64_t c = 0; c < layout.channels; ++c) {
+        const Range range = find_range(x.subspan((o * layout.channels + c) * layout.inner, layout.inner));
+        bad += range.non_finite;
+        ranges.low[c] = std::min(ranges.low[c], range.min);
+        ranges.high[c] = std::max(ranges.high[c], range.max);
+      }
+    }
+  }
+  if (bad > 0) refuse_non_finite(tensor, bad);
+  return ranges;
+}
+
+}  // namespace
+
+bool is_signed(WeightType type) { return type == WeightType::kInt4 || type == WeightType::kInt8 || type == WeightType::kInt16; }
+
+int bit_width(WeightType type) {
+  if (type == WeightType::kInt4 || type == WeightType::kUint4) return 4;
+  return type == WeightType::kInt8 || type == WeightType::kUint8 ? 8 : 16;
+}
+
+int element_type(WeightType type) {
+  switch (type) {
+    case WeightType::kInt4: return TensorProto::INT4;
+    case WeightType::kUint4: return TensorProto::UINT4;
+    case WeightType::kInt8: return TensorProto::INT8;
+    case WeightType::kUint8: return TensorProto::UINT8;
+    case WeightType::kInt16: return TensorProto::INT16;
+    case WeightType::kUint16: return TensorProto::UINT16;
+  }
+  return TensorProto::UNDEFINED;
+}
+
+IntegerRange integer_range(WeightType type, bool symmetric, bool reduce_range) {
+  const std::int32_t half = 1 << (bit_width(type) - 1);
+  if (is_signed(type)) {
+    if (reduce_range) return {-half / 2, bit_width(type) == 4 ? half / 2 - 1 : half / 2};
+    return {symmetric && bit_width(type) > 4 ? -(half - 1) : -half, half - 1};
+  }
+  return {0, reduce_range ? half - 1 : 2 * half - 1};
+}
+
+ChannelLayout channel_layout(const TensorProto& tensor, const TensorPlan& plan) {
+  ChannelLayout layout;
+  const int rank = tensor.dims_size();
+  const int first = plan.axis.value_or(rank), last = plan.axis ? std::min(rank, first + plan.axes) : rank;
+  for (int i = 0; i < rank; ++i) {
+    const auto dim = static_cast<std::uint64_t>(tensor.dims(i));
+    if (!plan.axis) layout.inner *= dim;
+    else if (i < first) layout.outer *= dim;
+    else if (i < last) layout.channels *= dim;
+    else layout.inner *= dim;
+  }
+  return layout;
+}
+
+void choose_params(float min, float max, const TensorPlan& plan, int float_type, float& scale, std::int32_t& zero_point) {
+  const IntegerRange range = integer_range(plan.type, plan.symmetric, plan.reduce_range);
+  min = std::min(min, 0.0f);
+  max = std::max(max, 0.0f);
+  if (plan.symmetric) {
+    max = std::max(-min, max);
+    min = -max;
+  }
+  const double exact = (static_cast<double>(max) - static_cast<double>(min)) / (static_cast<double>(range.high) - static_cast<double>(range.low));
+  const float stored = round_to_type(exact, float_type);
+  const bool half = float_type == TensorProto::FLOAT16;
+  // Float16 subnormals serve as scales: the division is made in float32.
+  const double smallest = half ? 0x1p-24 : static_cast<double>(std::numeric_limits<float>::min());
+  if ((half ? static_cast<double>(stored) : exact) < smallest) {
+    scale = 1.0f;
+    zero_point = 0;
+    return;
+  }
+  scale = stored;
+  const double middle = (static_cast<double>(range.low) + static_cast<double>(range.high)) / 2.0;
+  zero_point = static_cast<std::int32_t>(std::nearbyint(plan.symmetric ? middle : range.low - static_cast<double>(min) / exact));
+}
+
+WeightParams compute_params(const TensorStore& store, const TensorProto& tensor, const TensorPlan& plan) {
+  const FloatView view(store, tensor);
+  const ChannelLayout layout = channel_layout(tensor, plan);
+  const Ranges ranges = channel_ranges(tensor, view.values(), layout);
+  WeightParams params{std::vector<float>(layout.channels), std::vector<std::int32_t>(layout.channels)};
+  for (std::uint64_t c = 0; c < layout.channels; ++c) choose_params(ranges.low[c], ranges.high[c], plan, tensor.data_type(), params.scale[c], params.zero_point[c]);
+  return params;
+}
+
+void quantize_weight(const TensorStore& store, const TensorProto& tensor, const TensorPlan& plan, const WeightParams& params, std::span<std::uint8_t> out) {
+  const FloatView view(store, tensor);
+  const std::span<const float> x = view.values();
+  const ChannelLayout layout = channel_layout(tensor, plan);
+  // Storage spans the whole type: a symmetric plan narrows the range by its scale, not by clamping below it.
+  const IntegerRange range = integer_range(plan.type, false, false);
+  const bool row_wise = layout.inner == 1 && layout.channels > 1 && bit_width(plan.type) <= 8;
+  const std::uint64_t rows = row_wise ? layout.outer : layout.outer * layout.channels;
+  const std::uint64_t length = row_wise ? layout.channels : layout.inner;
+  for (std::uint64_t row = 0; row < rows; ++row) {
+    const auto part = x.subspan(row * length, length);
+    const std::uint64_t c = row % layout.channels;
+    auto* at = out.data() + row * length * (bit_width(plan.type) == 16 ? 2 : 1);
+    if (row_wise && is_signed(plan.type)) quantize_row_s8(part, params.scale, params.zero_point, range.low, range.high, {reinterpret_cast<std::int8_t*>(at), length});
+    else if (row_wise) quantize_row_u8(part, params.scale, params.zero_point, range.low, range.high, {at, length});
+    else if (plan.type == WeightType::kInt16) quantize_s16(part, params.scale[c], params.zero_point[c], range.low, range.high, {reinterpret_cast<std::int16_t*>(at), length});
+    else if (plan.type == WeightType::kUint16) quantize_u16(part, params.scale[c], params.zero_point[c], range.low, range.high, {reinterpret_cast<std::uint16_t*>(at), length});
+    else if (is_signed(plan.type)) quantize_s8(part, params.scale[c], params.zero_point[c], range.low, range.high, {reinterpret_cast<std::int8_t*>(at), length});
+    else quantize_u8(part, params.scale[c], params.zero_point[c], range.low, range.high, {at, length});
+  }
+}
+
+double weight_sqnr_db(const TensorStore& store, const TensorProto& tensor, const TensorPlan& plan, const WeightParams& params) {
+  const FloatView view(store, tensor);
+  const std::span<const float> x = view.values();
+  const bool wide = bit_width(plan.type) == 16;
+  std::vector<std::uint8_t> q(x.size() * (wide ? 2 : 1));
+  quantize_weight(store, tensor, plan, params, q);
+  const ChannelLayout layout = channel_layout(tensor, plan);
+  std::vector<float> back(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    std::int32_t value = is_signed(plan.type) ? static_cast<std::int8_t>(q[wide ? 0 : i]) : q[wide ? 0 : i];
+    if (wide) {
+      std::uint16_t bits;
+      std::memcpy(&bits, q.data() + 2 * i, 2);
+      value = plan.type == WeightType::kInt16 ? static_cast<std::int16_t>(bits) : bits;
+    }
+    const std::uint64_t c = i / layout.inner % layout.channels;
+    back[i] = static_cast<float>(value - params.zero_point[c]) * params.scale[c];
+  }
+  const ErrorSums sums = error_sums(x, back);
+  if (sums.noise == 0) return kSqnrEqual;
+  return sums.signal == 0 ? -kSqnrEqual : 10 * std::log10(sums.signal / sums.noise);
+}
+
+}  // namespace octet
