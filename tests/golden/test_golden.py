@@ -1,0 +1,112 @@
+"""Scales, zero points and 8-bit values agree bit for bit with the reference tool's, for every weight of the small zoo.
+
+weights.json holds the reference's facts; make_golden.py writes it.
+"""
+
+import functools
+import json
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx_facts
+import pytest
+from fetch_zoo import ensure
+from octet_cli import octet
+from onnx import numpy_helper
+
+from odd_weights import odd_model
+from weight_facts import BLOCKS, CONFIGURATIONS, block_fact, fact, find_weights
+
+GOLDEN = json.loads((Path(__file__).parent / "weights.json").read_text())
+GRANULARITIES = ("per-tensor", "per-channel")
+
+# Where Octet differs on purpose, because the reference is at fault: (model, weight, type): reason.
+DIFFERENCES = {}
+# Weights that Octet leaves in float, or plans another way than this test can judge: (model, weight): reason.
+NOT_STORED = {}
+
+
+@functools.cache
+def zoo():
+    folder, entries = ensure("small")
+    return {entry["name"]: folder / entry["file"] for entry in entries}
+
+
+@functools.cache
+def source(name, folder):
+    path = folder / "odd.onnx" if name == "odd" else zoo()[name]
+    if name == "odd":
+        onnx.save(odd_model(), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("golden")
+
+
+def quantize(path, folder, *options):
+    """The output model's stored tensors and the plan's entry for each quantized one, by name."""
+    output, plan = folder / "q.onnx", folder / "plan.json"
+    fixed = ["--mode", "weights", "--target", "x64", "--no-verify", "--force"]
+    octet("quantize", path, "-o", output, "--save-plan", plan, *fixed, *options).succeeded()
+    planned = {tensor["tensor"]: tensor for tensor in json.loads(plan.read_text())["tensors"]}
+    plan.unlink()
+    return onnx.load(output), planned
+
+
+@pytest.mark.parametrize("kind, reduced", CONFIGURATIONS)
+@pytest.mark.parametrize("granularity", GRANULARITIES)
+@pytest.mark.parametrize("name", GOLDEN["weights"])
+def test_weights(name, granularity, kind, reduced, folder):
+    path, golden = source(name, folder), GOLDEN["weights"][name]
+    options = [f"--{granularity}", "--weight-type", kind] + ["--reduce-range"] * reduced
+    model, planned = quantize(path, folder, *options)
+    stored, axes = dict(onnx_facts.stored_tensors(model)), {k: a for k, (_, a) in find_weights(onnx.load(path)).items()}
+    configuration, problems = CONFIGURATIONS.index((kind, reduced)), []
+    for weight, facts in golden.items():
+        if (name, weight) in NOT_STORED or (name, weight, kind) in DIFFERENCES:
+            continue
+        if weight not in planned:
+            problems.append(f"{weight}: not planned")
+            continue
+        channel_axes = axes_of(planned[weight])
+        if channel_axes not in ((), axes[weight]):
+            problems.append(f"{weight}: channels on {channel_axes}, the reference has them on {axes[weight]}")
+            continue
+        expected, actual = facts[bool(channel_axes)][configuration], stored_fact(stored, planned[weight])
+        if actual != expected:
+            problems.append(f"{weight} {channel_axes or ''}: {actual}, the reference has {expected}")
+    assert not problems, "\n".join(problems)
+
+
+def axes_of(tensor):
+    first = tensor.get("axis")
+    return () if first is None else tuple(range(first, first + tensor.get("axes", 1)))
+
+
+def stored_fact(stored, tensor):
+    values = numpy_helper.to_array(stored[tensor["tensor"] + "_quantized"])
+    if tensor.get("transposed"):
+        values = np.swapaxes(values, -1, -2)
+    scales = numpy_helper.to_array(stored[tensor["tensor"] + "_scale"]).ravel()
+    zero_points = stored.get(tensor["tensor"] + "_zero_point")
+    zero_points = np.zeros(scales.size, values.dtype) if zero_points is None else numpy_helper.to_array(zero_points)
+    return fact(scales, zero_points.ravel().astype(values.dtype), np.ascontiguousarray(values))
+
+
+@pytest.mark.parametrize("kind, bits, block", BLOCKS)
+@pytest.mark.parametrize("name", GOLDEN["blocks"])
+def test_blocks(name, kind, bits, block, folder):
+    """MatMulNBits: the packed levels, the scales and the zero points of every block."""
+    path, golden = source(name, folder), GOLDEN["blocks"][name]
+    model, _ = quantize(path, folder, "--weight-type", kind, "--block-size", str(block))
+    stored = dict(onnx_facts.stored_tensors(model))
+    configuration, compared = BLOCKS.index((kind, bits, block)), 0
+    for node in (n for n in onnx_facts.nodes(model) if n.op_type == "MatMulNBits"):
+        arrays = [numpy_helper.to_array(stored[tensor]) for tensor in node.input[1:4] if tensor]
+        weight = max((w for w in golden if node.input[1].startswith(w)), key=len)
+        assert block_fact(*arrays, *[None] * (3 - len(arrays))) == golden[weight][configuration], weight
+        compared += 1
+    assert compared, "no MatMulNBits in the output"
