@@ -23,64 +23,63 @@ namespace hn = hwy::HWY_NAMESPACE;
 using F32 = hn::ScalableTag<float>;
 using U32 = hn::RebindToUnsigned<F32>;
 using I32 = hn::RebindToSigned<F32>;
-using U16 = hn::Rebind<std::uint16_t, F32>;
 using FloatVec = hn::Vec<F32>;
+using WordVec = hn::Vec<U32>;
 
 constexpr std::size_t kMaxLanes = HWY_MAX_BYTES / sizeof(float);
 
-HWY_INLINE FloatVec widen_half(const std::uint16_t* half) {
+struct WidenHalf {
+  HWY_INLINE FloatVec operator()(WordVec h) const {
+    const F32 d;
+    const U32 du;
+    const I32 di;
+    const auto sign = hn::ShiftLeft<16>(hn::And(h, hn::Set(du, 0x8000u)));
+    const auto magnitude = hn::And(h, hn::Set(du, 0x7FFFu));
+    const auto normal = hn::Add(hn::ShiftLeft<13>(magnitude), hn::Set(du, 112u << 23));
+    // Compared and converted as signed integers, which every target can; all values are small and positive.
+    const auto m = hn::BitCast(di, magnitude);
+    // Zero and subnormals: the mantissa is a small integer count of 2^-24.
+    const auto tiny = hn::BitCast(du, hn::Mul(hn::ConvertTo(d, m), hn::Set(d, 0x1p-24f)));
+    auto bits = hn::IfThenElse(hn::RebindMask(du, hn::Lt(m, hn::Set(di, 0x0400))), tiny, normal);
+    bits = hn::IfThenElse(hn::RebindMask(du, hn::Gt(m, hn::Set(di, 0x7BFF))), hn::Set(du, 0x7F800000u), bits);
+    bits = hn::IfThenElse(hn::RebindMask(du, hn::Gt(m, hn::Set(di, 0x7C00))), hn::Set(du, 0x7FC00000u), bits);
+    return hn::BitCast(d, hn::Or(bits, sign));
+  }
+};
+
+struct WidenBfloat16 {
+  HWY_INLINE FloatVec operator()(WordVec bf) const { return hn::BitCast(F32(), hn::ShiftLeft<16>(bf)); }
+};
+
+template <class Widen>
+HWY_INLINE void widen_span(std::span<const std::uint16_t> in, std::span<float> out, const Widen widen) {
   const F32 d;
   const U32 du;
-  const I32 di;
-  const auto h = hn::PromoteTo(du, hn::LoadU(U16(), half));
-  const auto sign = hn::ShiftLeft<16>(hn::And(h, hn::Set(du, 0x8000u)));
-  const auto magnitude = hn::And(h, hn::Set(du, 0x7FFFu));
-  const auto normal = hn::Add(hn::ShiftLeft<13>(magnitude), hn::Set(du, 112u << 23));
-  // Zero and subnormals: the mantissa is a small integer count of 2^-24.
-  const auto tiny = hn::BitCast(du, hn::Mul(hn::ConvertTo(d, hn::BitCast(di, magnitude)), hn::Set(d, 0x1p-24f)));
-  // Compared as signed integers, which every target has; all values are small and positive.
-  const auto m = hn::BitCast(di, magnitude);
-  const auto is_tiny = hn::RebindMask(du, hn::Lt(m, hn::Set(di, 0x0400)));
-  const auto is_big = hn::RebindMask(du, hn::Gt(m, hn::Set(di, 0x7BFF)));
-  const auto is_nan = hn::RebindMask(du, hn::Gt(m, hn::Set(di, 0x7C00)));
-  auto bits = hn::IfThenElse(is_tiny, tiny, normal);
-  bits = hn::IfThenElse(is_big, hn::Set(du, 0x7F800000u), bits);
-  bits = hn::IfThenElse(is_nan, hn::Set(du, 0x7FC00000u), bits);
-  return hn::BitCast(d, hn::Or(bits, sign));
-}
-
-HWY_INLINE FloatVec widen_bfloat16(const std::uint16_t* bf) {
-  const U32 du;
-  return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(du, hn::LoadU(U16(), bf))));
-}
-
-void HalfToFloat(std::span<const std::uint16_t> half, std::span<float> out) {
-  const F32 d;
-  const std::size_t lanes = hn::Lanes(d), n = half.size();
+  const hn::ScalableTag<std::uint16_t> d16;
+  const std::size_t step = hn::Lanes(d16), n = in.size();
+  // Whole vectors are loaded and split: loading half of one goes through memory on some targets.
+  const auto one = [&](const std::uint16_t* from, float* to) HWY_ATTR {
+    const auto words = hn::LoadU(d16, from);
+#if HWY_TARGET == HWY_SCALAR
+    hn::StoreU(widen(hn::PromoteTo(du, words)), d, to);
+#else
+    hn::StoreU(widen(hn::PromoteTo(du, hn::LowerHalf(words))), d, to);
+    hn::StoreU(widen(hn::PromoteTo(du, hn::UpperHalf(hn::Half<decltype(d16)>(), words))), d, to + hn::Lanes(d));
+#endif
+  };
   std::size_t i = 0;
-  for (; n - i >= lanes; i += lanes) hn::StoreU(widen_half(half.data() + i), d, out.data() + i);
+  for (; n - i >= step; i += step) one(in.data() + i, out.data() + i);
   if (i < n) {
-    std::uint16_t rest[kMaxLanes] = {};
-    float wide[kMaxLanes];
-    std::memcpy(rest, half.data() + i, (n - i) * sizeof(std::uint16_t));
-    hn::StoreU(widen_half(rest), d, wide);
+    std::uint16_t rest[2 * kMaxLanes] = {};
+    float wide[2 * kMaxLanes];
+    std::memcpy(rest, in.data() + i, (n - i) * sizeof(std::uint16_t));
+    one(rest, wide);
     std::memcpy(out.data() + i, wide, (n - i) * sizeof(float));
   }
 }
 
-void Bfloat16ToFloat(std::span<const std::uint16_t> bf, std::span<float> out) {
-  const F32 d;
-  const std::size_t lanes = hn::Lanes(d), n = bf.size();
-  std::size_t i = 0;
-  for (; n - i >= lanes; i += lanes) hn::StoreU(widen_bfloat16(bf.data() + i), d, out.data() + i);
-  if (i < n) {
-    std::uint16_t rest[kMaxLanes] = {};
-    float wide[kMaxLanes];
-    std::memcpy(rest, bf.data() + i, (n - i) * sizeof(std::uint16_t));
-    hn::StoreU(widen_bfloat16(rest), d, wide);
-    std::memcpy(out.data() + i, wide, (n - i) * sizeof(float));
-  }
-}
+void HalfToFloat(std::span<const std::uint16_t> half, std::span<float> out) { widen_span(half, out, WidenHalf()); }
+void Bfloat16ToFloat(std::span<const std::uint16_t> bf, std::span<float> out) { widen_span(bf, out, WidenBfloat16()); }
 
 #if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_WASM
 
