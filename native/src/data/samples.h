@@ -33,8 +33,8 @@ class SampleReader {
 std::unique_ptr<SampleReader> open_samples(const std::filesystem::path& path, const std::vector<ValueInfo>& inputs);
 
 struct SyntheticOptions {
-  std::map<std::string, std::int64_t> dims;  // --dim NAME=N: symbolic dimension (or "input:axis")
-  std::map<std::string, std::string> fixed;  // --fix NAME=VALUE: a whole input set to one value
+  std::map<std::string, std::int64_t> dims = {};  // --dim NAME=N: symbolic dimension (or "input:axis")
+  std::map<std::string, std::string> fixed = {};  // --fix NAME=VALUE: a whole input set to one value
   std::uint64_t seed = 1;
   std::size_t count = 2;
 };
