@@ -124,10 +124,8 @@ struct ErrorLanes {
   ErrorLanes<kNext> rest;
 
   // Not a constructor: the compiler would generate it without this target's instructions.
-  HWY_INLINE void clear() {
-    signal = noise = hn::Zero(F64());
-    rest.clear();
-  }
+  static HWY_INLINE ErrorLanes zero() { return {hn::Zero(F64()), hn::Zero(F64()), ErrorLanes<kNext>::zero()}; }
+
   HWY_INLINE void add(const float* x, const float* y) {
     const F64 d;
     const auto a = hn::PromoteTo(d, hn::LoadU(F32Part(), x + kFirst));
@@ -144,15 +142,14 @@ struct ErrorLanes {
 };
 template <>
 struct ErrorLanes<8> {
-  HWY_INLINE void clear() {}
+  static HWY_INLINE ErrorLanes zero() { return {}; }
   HWY_INLINE void add(const float*, const float*) {}
   HWY_INLINE void store(double*, double*) const {}
 };
 
 ErrorSums ComputeErrorSums(std::span<const float> x, std::span<const float> y) {
   const std::size_t n = x.size();
-  ErrorLanes<0> lanes;
-  lanes.clear();
+  ErrorLanes<0> lanes = ErrorLanes<0>::zero();
   std::size_t i = 0;
   for (; n - i >= 8; i += 8) lanes.add(x.data() + i, y.data() + i);
   double signal[8], noise[8];
