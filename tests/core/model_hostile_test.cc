@@ -141,6 +141,22 @@ TEST(ModelHostile, KeepsMessagesShortAndOnOneLine) {
   EXPECT_EQ(what.find_first_of("\n\x1b"), std::string::npos);
 }
 
+// Two bytes each in the file, a hundred and more in memory.
+TEST(ModelHostile, BoundsTheNumberOfParts) {
+  const auto repeat = [](const std::string& part, std::size_t count) {
+    std::string all;
+    all.reserve(part.size() * count);
+    for (std::size_t i = 0; i < count; ++i) all += part;
+    return all;
+  };
+  const Error nodes = load_error(model_with_graph(repeat(message(1, ""), std::size_t{3} << 20)));
+  EXPECT_EQ(nodes.code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(nodes.what(), HasSubstr("too many nodes"));
+  const Error values = load_error(model_with_graph(repeat(message(13, ""), std::size_t{9} << 20)));
+  EXPECT_EQ(values.code(), ErrorCode::kUnsupported);
+  EXPECT_THAT(values.what(), HasSubstr("too many parts"));
+}
+
 // All kinds of tensors in little space.
 Bytes seed_model() {
   auto proto = small_model();

@@ -16,9 +16,10 @@
 namespace octet {
 namespace {
 
-// Two bytes of an empty message or text become a hundred in memory, so the number of fields bounds memory too; the
-// largest exports have a tenth of it.
-constexpr std::uint64_t kMaxFields = std::uint64_t{16} << 20;
+// Two bytes of an empty message or text become a hundred and more in memory, so these bound memory too; the largest
+// exports have a tenth of them. The second counts graphs, nodes, attributes and tensors, whose objects are the largest.
+constexpr std::uint64_t kMaxFields = std::uint64_t{8} << 20;
+constexpr std::uint64_t kMaxLargeMessages = std::uint64_t{2} << 20;
 
 class SkeletonLoader {
  public:
@@ -67,6 +68,10 @@ class SkeletonLoader {
       copied = field.end;
       if (child.kind == MessageKind::kTrainingInfo) continue;  // inference only
 
+      if (++large_messages_ > kMaxLargeMessages) {
+        throw Error(ErrorCode::kUnsupported, reader_.name(),
+                    "byte " + std::to_string(field.start) + ": the model has too many nodes, attributes and tensors");
+      }
       const std::size_t mark = out_.open(field.number);
       if (child.kind == MessageKind::kTensor) {
         const std::string name = tensors_.load(field.begin, field.end, place(), out_);
@@ -123,6 +128,7 @@ class SkeletonLoader {
   TensorLoader tensors_;
   WireWriter out_;
   std::string node_, attribute_;
+  std::uint64_t large_messages_ = 0;
   bool has_graph_ = false;
 };
 
