@@ -43,6 +43,7 @@ struct TensorPlan {
   bool reduce_range = false; // 7 bits, for processors whose 8-bit products saturate
   bool transposed = false;   // stored with its two axes swapped (Gemm with transB)
   int block_size = 0;        // for Form::kBlocks
+  std::uint64_t bytes = 0;     // of the float tensor; for reports
 };
 
 struct NodePlan {

@@ -54,6 +54,7 @@ Planner::Candidate& Planner::candidate_for(Value* value) {
     candidates_.emplace_back();
     candidates_.back().value = value;
     candidates_.back().plan.tensor = ids_.of(*value);
+    candidates_.back().plan.bytes = tensor_byte_size(*value->initializer);
   }
   return candidates_[at->second];
 }

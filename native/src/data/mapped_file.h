@@ -25,6 +25,7 @@ class OutputFile final : public ByteSink {
   OutputFile(std::filesystem::path path, bool force);
   ~OutputFile() override;
   void append(std::span<const std::uint8_t> bytes) override;
+  void flush();  // what was appended can then be read under temporary()
   void commit();
   const std::filesystem::path& temporary() const;
 

@@ -166,6 +166,8 @@ void OutputFile::append(std::span<const std::uint8_t> bytes) {
   }
 }
 
+void OutputFile::flush() { impl_->flush(); }
+
 void OutputFile::commit() {
   impl_->flush();
   // Some file systems report a full disk only here, so the file is closed before it takes its name.

@@ -211,7 +211,8 @@ std::unique_ptr<SampleReader> find_runnable_synthetic(const Session& session, co
   constexpr double kSeconds = 10;
   // First the guess by name; then sizes real models are fixed to inside, common ones first.
   std::vector<std::optional<std::int64_t>> sizes{std::nullopt};
-  if (has_free_dims(session.inputs(), options)) {
+  const bool has_choice = has_free_dims(session.inputs(), options);
+  if (has_choice) {
     for (const std::int64_t size : {32, 64, 128, 224, 320, 640, 512, 256, 16, 16000, 1, 8}) sizes.emplace_back(size);
   }
   const auto start = std::chrono::steady_clock::now();
@@ -223,14 +224,14 @@ std::unique_ptr<SampleReader> find_runnable_synthetic(const Session& session, co
       samples->rewind();
       return samples;
     } catch (const Error& error) {
-      if (error.code() == ErrorCode::kUsage || sizes.size() == 1) throw;
+      if (error.code() == ErrorCode::kUsage || (!has_choice && error.code() == ErrorCode::kUnsupported)) throw;
       if (!first_complaint) first_complaint = error;
     }
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > kSeconds) break;
   }
   throw Error(ErrorCode::kRun, first_complaint->where(),
               "no made-up input runs; the first attempt: " + first_complaint->problem(),
-              "give real samples, or sizes with --dim NAME=N");
+              "give real samples, sizes with --dim NAME=N, or values with --fix NAME=VALUE");
 }
 
 }  // namespace octet

@@ -1,0 +1,43 @@
+// The whole way from a loaded model to one ready to be written, the same natively and in the browser.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octet/facts.h"
+#include "octet/model.h"
+#include "octet/plan.h"
+#include "octet/prepare.h"
+
+namespace octet {
+
+class Quantizer {
+ public:
+  // Marks what the lists name, normalizes, plans (or takes the plan given). Throws what those steps throw.
+  Quantizer(Model model, const PlanOptions& options, const Plan* given = nullptr, const Progress& progress = {});
+
+  const ModelFacts& facts() const { return facts_; }  // of the model as loaded
+  const std::vector<PassReport>& passes() const { return passes_; }
+  const Plan& plan() const { return plan_; }
+  Plan& plan() { return plan_; }
+  PlanSizes sizes() { return plan_sizes(normalized_, plan_); }
+
+  // The model that a plan (this one's, or a changed copy of it) makes of the input.
+  Model apply(const Plan& plan) const;
+
+ private:
+  ModelFacts facts_;
+  Model normalized_;
+  std::vector<PassReport> passes_;
+  Plan plan_;
+};
+
+// Checks options against each other. Throws Error(kUsage).
+void check_options(const PlanOptions& options);
+
+// Moves a node one step towards float: integers → weights only → float. A tensor that goes back to float takes all its
+// readers along, so that it is never stored twice. Returns the nodes changed, empty when the node was in float already.
+std::vector<std::string> demote(Plan& plan, const std::string& node, const std::string& why);
+
+}  // namespace octet

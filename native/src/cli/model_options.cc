@@ -1,0 +1,105 @@
+#include "cli/model_options.h"
+
+#include <thread>
+
+#include "data/mapped_file.h"
+#include "octet/error.h"
+
+namespace octet {
+namespace {
+
+std::pair<std::string, std::string> split_pair(const char* option, const std::string& text) {
+  const auto at = text.rfind('=');
+  if (at == std::string::npos || at == 0 || at + 1 == text.size()) throw Error(ErrorCode::kUsage, std::string(option) + " " + text, "expected NAME=VALUE");
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
+// Names may hold commas only when they are quoted by nothing: a list is split at every comma, as in the Python tool's examples.
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> items;
+  std::size_t start = 0;
+  while (start <= text.size() && !text.empty()) {
+    const auto end = std::min(text.find(',', start), text.size());
+    if (end > start) items.push_back(text.substr(start, end - start));
+    start = end + 1;
+  }
+  return items;
+}
+
+}  // namespace
+
+void InputOptions::add_to(CLI::App& command) {
+  command.add_option("--data", data, "real samples: .npz, .npy, TensorProto .pb, or a folder of them; without it inputs are made up");
+  command.add_option("--dim", dims, "size of a symbolic dimension for made-up inputs")->type_name("NAME=N")->expected(1)->take_all();
+  command.add_option("--fix", fixed, "value of an input for made-up inputs")->type_name("NAME=VALUE")->expected(1)->take_all();
+  command.add_option("--seed", seed, "seed of made-up inputs")->capture_default_str();
+}
+
+std::optional<std::filesystem::path> InputOptions::path() const { return data.empty() ? std::nullopt : std::optional<std::filesystem::path>(data); }
+
+SyntheticOptions InputOptions::synthetic() const {
+  SyntheticOptions options;
+  options.seed = seed;
+  for (const auto& text : fixed) options.fixed.insert(split_pair("--fix", text));
+  for (const auto& text : dims) {
+    const auto [name, value] = split_pair("--dim", text);
+    std::size_t used = 0;
+    long long size = -1;
+    try {
+      size = std::stoll(value, &used);
+    } catch (const std::exception&) {
+    }
+    if (used != value.size() || size < 0) throw Error(ErrorCode::kUsage, "--dim " + text, "the size must be a whole number from 0");
+    options.dims[name] = size;
+  }
+  return options;
+}
+
+void QuantizationOptions::add_to(CLI::App& command) {
+  command.add_option("--mode", mode, "dynamic: integer MatMul, Gemm, Attention, LSTM, no data needed · weights: 8-bit storage, float arithmetic")
+      ->check(CLI::IsMember({"dynamic", "weights"}))->capture_default_str();
+  command.add_option("--target", target, "where the model will run; sets the defaults")->check(CLI::IsMember({"auto", "x64", "x64-novnni", "arm64", "wasm", "any"}))->capture_default_str();
+  command.add_option("--weight-type", weight_type, "type of stored weights; 4 bits for matrices, in blocks")
+      ->check(CLI::IsMember({"qint8", "quint8", "qint4", "quint4", "qint16", "quint16"}))->capture_default_str();
+  auto* channel = command.add_flag("--per-channel", per_channel, "a scale per output channel (the default wherever it is exact)");
+  command.add_flag("--per-tensor", per_tensor, "one scale per weight tensor")->excludes(channel);
+  command.add_flag("--reduce-range", reduce_range, "7-bit weights, for processors without VNNI whose 8-bit products saturate");
+  command.add_option("--block-size", block_size, "store matrices in blocks of N along K (MatMulNBits); 32 for 4-bit types")->type_name("N");
+  command.add_option("--nodes-to-quantize", nodes_to_quantize, "only these nodes: names, globs (* ?), op:TYPE; separated by commas")->type_name("LIST");
+  command.add_option("--nodes-to-exclude", nodes_to_exclude, "leave these nodes in float: names, globs, op:TYPE")->type_name("LIST");
+  command.add_option("--op-types", op_types, "only these operator types; naming Conv allows integer convolutions in dynamic mode")->type_name("LIST");
+}
+
+PlanOptions QuantizationOptions::plan_options() const {
+  PlanOptions options;
+  options.mode = mode_from(mode).value();
+  options.target = target == "auto" ? this_machine() : target_from(target).value();
+  options.weight_type = weight_type_from(weight_type).value();
+  if (per_channel) options.per_channel = true;
+  if (per_tensor) options.per_channel = false;
+  options.reduce_range = reduce_range;
+  options.block_size = block_size;
+  options.nodes_to_quantize = split_list(nodes_to_quantize);
+  options.nodes_to_exclude = split_list(nodes_to_exclude);
+  options.op_types = split_list(op_types);
+  options.threads = machine_threads();
+  return options;
+}
+
+Target this_machine() {
+#if defined(__x86_64__)
+  const bool vnni = __builtin_cpu_supports("avx512vnni");
+  return vnni ? Target::kX64 : Target::kX64NoVnni;
+#else
+  return Target::kArm64;
+#endif
+}
+
+unsigned machine_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
+
+Model open_model(const std::filesystem::path& path) {
+  auto source = open_file(path);
+  return load_model(std::move(source), path.filename().string(), external_beside(path));
+}
+
+}  // namespace octet

@@ -1,0 +1,45 @@
+// Options that several commands share, and opening a model by its path.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/samples.h"
+#include "octet/model.h"
+#include "octet/plan.h"
+
+namespace octet {
+
+// --data, --dim, --fix, --seed: where inputs come from.
+struct InputOptions {
+  std::string data;
+  std::vector<std::string> dims, fixed;
+  std::uint64_t seed = 1;
+
+  void add_to(CLI::App& command);
+  std::optional<std::filesystem::path> path() const;
+  SyntheticOptions synthetic() const;  // throws Error(kUsage) for NAME=VALUE pairs that are none
+};
+
+// --mode, --target, --weight-type …: what a plan is made from.
+struct QuantizationOptions {
+  std::string mode = "dynamic", target = "auto", weight_type = "qint8";
+  bool per_channel = false, per_tensor = false, reduce_range = false;
+  int block_size = 0;
+  std::string nodes_to_quantize, nodes_to_exclude, op_types;
+
+  void add_to(CLI::App& command);
+  PlanOptions plan_options() const;
+};
+
+Target this_machine();
+unsigned machine_threads();
+
+// Maps and loads a model with its external data; `file_bytes` counts both.
+Model open_model(const std::filesystem::path& path);
+
+}  // namespace octet

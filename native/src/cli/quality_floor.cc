@@ -1,0 +1,118 @@
+#include "cli/quality_floor.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "cli/terminal.h"
+
+namespace octet {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Suspect {
+  std::string node;
+  double sqnr_db;  // of the whole model with this node alone quantized
+};
+
+// Everything in float but what `node` does. Tensors that others share stay planned: only actions decide what is computed.
+Plan only(const Plan& plan, const std::string& node) {
+  Plan alone = plan;
+  for (const NodePlan& other : plan.nodes) {
+    if (other.node == node) continue;
+    while (!demote(alone, other.node, "").empty()) {
+    }
+  }
+  return alone;
+}
+
+bool usable(const VerifyResult& result) { return result.verified && result.loads && result.runs; }
+
+double sqnr_of(const VerifyResult& result) { return usable(result) && result.finite ? result.worst_sqnr_db : -kSqnrEqual; }
+
+std::vector<std::string> active_nodes(const Plan& plan, Action action) {
+  std::vector<std::string> nodes;
+  for (const NodePlan& node : plan.nodes) {
+    if (node.action == action) nodes.push_back(node.node);
+  }
+  return nodes;
+}
+
+class Search {
+ public:
+  Search(Plan& plan, double floor, double seconds, const TryPlan& attempt) : plan_(plan), floor_(floor), attempt_(attempt), end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
+
+  // Moves the fewest of the worst nodes of one action; true when the floor then holds.
+  bool run(Action action, std::vector<std::string>& changed) {
+    const auto nodes = active_nodes(plan_, action);
+    if (nodes.empty()) return false;
+    const auto order = ranked(nodes);
+    // Doubling finds a number that suffices, halving the smallest that does.
+    std::size_t low = 0, high = 1;
+    while (!holds(order, high)) {
+      low = high;
+      if (high == order.size() || out_of_time()) {
+        take(order, order.size(), changed);
+        return false;
+      }
+      high = std::min(order.size(), 2 * high);
+    }
+    while (high - low > 1 && !out_of_time()) {
+      const std::size_t middle = (low + high) / 2;
+      (holds(order, middle) ? high : low) = middle;
+    }
+    take(order, high, changed);
+    return true;
+  }
+
+ private:
+  std::vector<Suspect> ranked(const std::vector<std::string>& nodes) {
+    std::vector<Suspect> suspects;
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      Terminal::progress("finding the nodes that hurt", static_cast<double>(i) / static_cast<double>(nodes.size()));
+      // Without time left the remaining nodes count as the worst: unknown is not good.
+      suspects.push_back({nodes[i], out_of_time() ? -kSqnrEqual : sqnr_of(attempt_(only(plan_, nodes[i])))});
+    }
+    std::stable_sort(suspects.begin(), suspects.end(), [](const Suspect& a, const Suspect& b) { return a.sqnr_db < b.sqnr_db; });
+    return suspects;
+  }
+
+  bool holds(const std::vector<Suspect>& order, std::size_t count) {
+    Plan trial = plan_;
+    for (std::size_t i = 0; i < count; ++i) demote(trial, order[i].node, "");
+    return sqnr_of(attempt_(trial)) >= floor_;
+  }
+
+  void take(const std::vector<Suspect>& order, std::size_t count, std::vector<std::string>& changed) {
+    for (std::size_t i = 0; i < count; ++i) {
+      for (auto& node : demote(plan_, order[i].node, "alone it brings the output to " + format_db(order[i].sqnr_db))) changed.push_back(node);
+    }
+  }
+
+  bool out_of_time() const { return Clock::now() > end_; }
+
+  Plan& plan_;
+  double floor_;
+  const TryPlan& attempt_;
+  Clock::time_point end_;
+};
+
+}  // namespace
+
+FloorResult hold_floor(Plan& plan, double min_sqnr_db, double seconds, const TryPlan& attempt) {
+  FloorResult result;
+  Search search(plan, min_sqnr_db, seconds, attempt);
+  result.reached = search.run(Action::kDynamic, result.changed);
+  if (!result.reached) result.reached = search.run(Action::kWeights, result.changed);
+  return result;
+}
+
+std::vector<std::string> retreat_from_integers(Plan& plan, const std::string& why) {
+  std::vector<std::string> changed;
+  for (const auto& node : active_nodes(plan, Action::kDynamic)) {
+    for (auto& name : demote(plan, node, why)) changed.push_back(name);
+  }
+  return changed;
+}
+
+}  // namespace octet

@@ -1,0 +1,197 @@
+// octet quantize: load, plan, write, prove.
+#include <fmt/format.h>
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/model_options.h"
+#include "cli/quality_floor.h"
+#include "cli/quantize_report.h"
+#include "cli/terminal.h"
+#include "data/mapped_file.h"
+#include "octet/error.h"
+#include "octet/quantizer.h"
+
+namespace octet {
+namespace {
+
+namespace fs = std::filesystem;
+
+// How long the search for the nodes that hurt may take.
+constexpr double kFloorSeconds = 180;
+constexpr std::size_t kFloorSamples = 4;
+
+struct QuantizeOptions {
+  std::string model, output, plan, save_plan;
+  QuantizationOptions quantization;
+  InputOptions inputs;
+  double min_sqnr = 10;
+  bool no_verify = false, force = false, json = false, external_data = false;
+};
+
+class DiscardSink final : public ByteSink {
+ public:
+  void append(std::span<const std::uint8_t>) override {}
+};
+
+// A model on its way to its place: under temporary names until commit().
+class PendingModel {
+ public:
+  PendingModel(const Model& model, const fs::path& output, const QuantizeOptions& options) : file_(output, options.force) {
+    SaveOptions save;
+    save.threads = machine_threads();
+    save.external_data = options.external_data;
+    save.external_location = output.filename().string() + ".data";
+    const fs::path data_path = output.parent_path() / save.external_location;
+    sizes_ = save_model(model, file_, [&]() -> ByteSink& {
+      data_ = std::make_unique<OutputFile>(data_path, options.force);
+      return *data_;
+    }, save);
+    if (data_ && !options.no_verify) {
+      // The data has no final name yet: what is verified is the same model under the names of now.
+      readable_ = std::make_unique<OutputFile>(output.string() + ".check", true);
+      save.external_location = data_->temporary().filename().string();
+      DiscardSink discard;
+      save_model(model, *readable_, [&]() -> ByteSink& { return discard; }, save);
+      readable_->flush();
+      data_->flush();
+    }
+    file_.flush();
+  }
+
+  const fs::path& path() const { return readable_ ? readable_->temporary() : file_.temporary(); }
+  std::uint64_t bytes() const { return sizes_.model_bytes + sizes_.external_bytes; }
+  void commit() {
+    if (data_) data_->commit();
+    file_.commit();
+  }
+
+ private:
+  OutputFile file_;
+  std::unique_ptr<OutputFile> data_, readable_;
+  SaveResult sizes_;
+};
+
+std::string read_text(const fs::path& path) {
+  const auto source = open_file(path);
+  std::string text(source->size(), '\0');
+  source->read(0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
+  return text;
+}
+
+void write_text(const fs::path& path, const std::string& text, bool force) {
+  OutputFile file(path, force);
+  file.append({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  file.commit();
+}
+
+class QuantizeRun {
+ public:
+  explicit QuantizeRun(const QuantizeOptions& options) : options_(options) {}
+
+  void run() {
+    refuse_clashes();
+    const PlanOptions plan_options = options_.quantization.plan_options();
+    std::optional<Plan> given;
+    if (!options_.plan.empty()) given = plan_from_json(read_text(options_.plan));
+    Model model = open_model(options_.model);
+    input_bytes_ = model.file_bytes;
+    Quantizer quantizer(std::move(model), plan_options, given ? &*given : nullptr,
+                        [](std::uint64_t done, std::uint64_t total) { Terminal::progress("planning", total ? static_cast<double>(done) / static_cast<double>(total) : 1); });
+    QuantizeReport report;
+    auto pending = write(quantizer.plan(), quantizer);
+    if (!options_.no_verify) pending = prove(quantizer, std::move(pending), report);
+    if (!options_.save_plan.empty()) write_text(options_.save_plan, plan_to_json(quantizer.plan()) + "\n", options_.force);
+    pending->commit();
+    report.input = options_.model;
+    report.output = options_.output;
+    report.input_bytes = input_bytes_;
+    report.output_bytes = pending->bytes();
+    report.min_sqnr_db = options_.min_sqnr;
+    Terminal::clear_progress();
+    std::cout << (options_.json ? quantize_report_json(report, quantizer) : quantize_report_text(report, quantizer));
+  }
+
+ private:
+  void refuse_clashes() const {
+    std::error_code ignored;
+    if (fs::equivalent(options_.model, options_.output, ignored)) throw Error(ErrorCode::kUsage, options_.output, "this is the input itself", "choose another output");
+    if (fs::is_directory(options_.output, ignored)) throw Error(ErrorCode::kWrite, options_.output, "this is a folder", "name a file");
+    if (!options_.force && fs::exists(options_.output, ignored)) throw Error(ErrorCode::kWrite, options_.output, "exists already", "choose another name, or pass --force to replace it");
+    if (options_.no_verify && !options_.inputs.data.empty()) throw Error(ErrorCode::kUsage, "--no-verify --data", "samples are only used to verify", "leave one of the two out");
+  }
+
+  std::unique_ptr<PendingModel> write(const Plan& plan, const Quantizer& quantizer) const {
+    return std::make_unique<PendingModel>(quantizer.apply(plan), options_.output, options_);
+  }
+
+  VerifyResult verify_pending(const PendingModel& pending, bool whole) const {
+    VerifyJob job;
+    job.float_model = options_.model;
+    job.candidate = pending.path();
+    job.data = options_.inputs.path();
+    job.synthetic = options_.inputs.synthetic();
+    job.float_bytes = input_bytes_;
+    job.candidate_bytes = pending.bytes();
+    if (!whole) job.limit = kFloorSamples, job.latency_seconds = 0;
+    return verify_in_child(job);
+  }
+
+  std::unique_ptr<PendingModel> prove(Quantizer& quantizer, std::unique_ptr<PendingModel> pending, QuantizeReport& report) {
+    report.verify = verify_pending(*pending, true);
+    const auto fails = [&] { return report.verify->verified && !(report.verify->loads && report.verify->runs && report.verify->plain_error.empty() && report.verify->finite); };
+    if (fails()) {
+      const std::string why = report.verify->error.empty() ? report.verify->plain_error : report.verify->error;
+      report.changed = retreat_from_integers(quantizer.plan(), "the runtime refused its integer form (" + why + ")");
+      if (!report.changed.empty()) {
+        pending = write(quantizer.plan(), quantizer);
+        report.verify = verify_pending(*pending, true);
+      }
+      if (fails()) {
+        throw Error(ErrorCode::kRun, options_.output, report.verify->finite ? "the quantized model does not run: " + report.verify->error + report.verify->plain_error : "the quantized model gives NaN or infinity where the float one does not",
+                    "nothing was written; try --mode weights, or leave nodes out with --nodes-to-exclude");
+      }
+    }
+    const bool judged = report.verify->verified && !report.verify->synthetic;
+    if (judged && report.verify->worst_sqnr_db < options_.min_sqnr) {
+      report.first_sqnr_db = report.verify->worst_sqnr_db;
+      pending.reset();  // its name is needed again
+      const Quantizer& fixed = quantizer;
+      const FloorResult floor = hold_floor(quantizer.plan(), options_.min_sqnr, kFloorSeconds, [&](const Plan& plan) { return verify_pending(*write(plan, fixed), false); });
+      report.changed.insert(report.changed.end(), floor.changed.begin(), floor.changed.end());
+      pending = write(quantizer.plan(), quantizer);
+      report.verify = verify_pending(*pending, true);
+      if (report.verify->verified && report.verify->worst_sqnr_db < options_.min_sqnr && !options_.force) {
+        throw Error(ErrorCode::kQuality, options_.output, fmt::format("outputs drift to {}, below the floor of {}", format_db(report.verify->worst_sqnr_db), format_db(options_.min_sqnr)),
+                    "nothing was written; lower --min-sqnr, leave nodes out, or pass --force to take it all the same");
+      }
+    }
+    return pending;
+  }
+
+  const QuantizeOptions& options_;
+  std::uint64_t input_bytes_ = 0;
+};
+
+}  // namespace
+
+void add_quantize_command(CLI::App& app) {
+  auto options = std::make_shared<QuantizeOptions>();
+  auto* command = app.add_subcommand("quantize", "Make a model smaller; prove that it loads, runs and stays near the original");
+  command->add_option("MODEL", options->model, "the float model (.onnx)")->required();
+  command->add_option("-o,--output", options->output, "where the quantized model goes")->required();
+  options->quantization.add_to(*command);
+  options->inputs.add_to(*command);
+  command->add_option("--min-sqnr", options->min_sqnr, "floor for the worst output in dB, with real samples; below it the worst nodes go back to float")->type_name("DB")->capture_default_str();
+  command->add_flag("--no-verify", options->no_verify, "do not run the result (never opens the runtime)");
+  command->add_option("--plan", options->plan, "use this plan instead of making one")->type_name("FILE");
+  command->add_option("--save-plan", options->save_plan, "write the plan as JSON")->type_name("FILE");
+  command->add_flag("--external-data", options->external_data, "weights in OUTPUT.data; always so above 2 GB");
+  command->add_flag("--force", options->force, "replace existing outputs; write even below the floor");
+  command->add_flag("--json", options->json, "report as JSON");
+  command->callback([options] { QuantizeRun(*options).run(); });
+}
+
+}  // namespace octet

@@ -1,0 +1,25 @@
+// What quantize tells: the same facts as a table for people and as JSON for programs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/verify.h"
+#include "octet/quantizer.h"
+
+namespace octet {
+
+struct QuantizeReport {
+  std::string input, output;
+  std::uint64_t input_bytes = 0, output_bytes = 0;
+  std::optional<VerifyResult> verify;    // none: --no-verify
+  std::optional<double> first_sqnr_db;   // before the floor moved nodes back
+  std::vector<std::string> changed;      // those nodes
+  double min_sqnr_db = 10;
+};
+
+std::string quantize_report_text(const QuantizeReport& report, Quantizer& quantizer);
+std::string quantize_report_json(const QuantizeReport& report, Quantizer& quantizer);
+
+}  // namespace octet

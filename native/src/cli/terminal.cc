@@ -1,0 +1,79 @@
+#include "cli/terminal.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+
+#include "octet/measure.h"
+
+namespace octet {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool shown = false;
+
+// Width in columns: bytes that continue a UTF-8 character take none.
+std::size_t width(const std::string& text) {
+  std::size_t columns = 0;
+  for (const char c : text) columns += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return columns;
+}
+
+}  // namespace
+
+void Terminal::progress(const std::string& stage, double fraction) {
+  static const bool terminal = isatty(STDERR_FILENO) != 0;
+  static const auto start = Clock::now();
+  static auto last = start;
+  const auto now = Clock::now();
+  if (!terminal || now - start < std::chrono::seconds(1) || now - last < std::chrono::milliseconds(100)) return;
+  last = now;
+  shown = true;
+  fmt::print(stderr, "\r\033[K{} {:.0f} %", stage, 100 * fraction);
+  std::fflush(stderr);
+}
+
+void Terminal::clear_progress() {
+  if (shown) std::fputs("\r\033[K", stderr);
+  shown = false;
+}
+
+std::string format_table(const std::vector<std::vector<std::string>>& rows, std::size_t left_columns) {
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    widths.resize(std::max(widths.size(), row.size()));
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    std::string line;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const std::string pad(widths[i] - width(row[i]), ' ');
+      line += (i > 0 ? "  " : "") + (i < left_columns ? row[i] + pad : pad + row[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string format_bytes(std::uint64_t bytes) {
+  if (bytes < 100'000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
+  return fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6);
+}
+
+std::string format_db(double db) {
+  if (db >= kSqnrEqual) return "equal";
+  if (db <= -kSqnrEqual) return "not comparable";
+  return fmt::format("{:.1f} dB", db);
+}
+
+std::string format_times(double ratio) { return fmt::format("{:.2f}×", ratio); }
+
+std::string format_ms(double ms) { return ms < 10 ? fmt::format("{:.3f} ms", ms) : fmt::format("{:.1f} ms", ms); }
+
+}  // namespace octet
