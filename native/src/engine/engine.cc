@@ -24,11 +24,31 @@ static_assert(int{ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16} == int{kBfloat16});
 static_assert(int{ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT4} == int{kUint4});
 static_assert(int{ONNX_TENSOR_ELEMENT_DATA_TYPE_INT4} == int{kInt4});
 
-// The runtime's messages run over several lines and carry its own build paths; people get the first line.
+// Cuts "/onnxruntime_src/…/file.h:91 onnxruntime::Class::Function(types) const " out of a message: where the runtime
+// noticed, in its own sources.
+void drop_source_place(std::string& line) {
+  const std::size_t begin = line.find("/onnxruntime");
+  const std::size_t open = begin == std::string::npos ? begin : line.find('(', begin);
+  if (open == std::string::npos) return;
+  int depth = 0;
+  std::size_t end = open;
+  for (; end < line.size(); ++end) {
+    if (line[end] == '(') ++depth;
+    if (line[end] == ')' && --depth == 0) break;
+  }
+  if (end == line.size()) return;
+  ++end;
+  if (line.compare(end, 6, " const") == 0) end += 6;
+  while (end < line.size() && line[end] == ' ') ++end;
+  line.erase(begin, end - begin);
+}
+
+// The runtime's messages run over several lines; people get the first, without what only its authors need.
 std::string first_line(const char* message) {
   constexpr std::size_t kMaxLength = 600;
   std::string line(message);
   line.resize(std::min(line.find_first_of("\r\n"), line.size()));
+  drop_source_place(line);
   if (line.size() > kMaxLength) line = line.substr(0, kMaxLength) + "…";
   while (!line.empty() && line.back() == ' ') line.pop_back();
   return line;
