@@ -6,6 +6,7 @@ include(GoogleTest)
 set(OCTET_SANITIZER_ENVIRONMENT
   # The third-party libraries are not instrumented and share containers with code that is.
   ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=1:strict_string_checks=1
+  LSAN_OPTIONS=suppressions=${CMAKE_SOURCE_DIR}/tests/lsan_suppressions.txt:print_suppressions=0
   UBSAN_OPTIONS=print_stacktrace=1)
 
 function(octet_test_program target)

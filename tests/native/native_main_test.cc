@@ -8,10 +8,6 @@
 
 #include "engine/verify.h"
 
-// ONNX Runtime keeps some of its registries until the process ends; leaks anywhere else still fail.
-extern "C" const char* __lsan_default_suppressions();
-extern "C" const char* __lsan_default_suppressions() { return "leak:libonnxruntime.so\n"; }
-
 int main(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == octet::kVerifyCommand) return octet::verify_child_main();
