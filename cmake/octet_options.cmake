@@ -5,7 +5,11 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(EMSCRIPTEN)
+  set(CMAKE_POSITION_INDEPENDENT_CODE OFF) # one static module: indirection would only cost size
+else()
+  set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+endif()
 
 option(OCTET_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 option(OCTET_WERROR "Treat warnings in the project's own code as errors" ON)
