@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "octet/error.h"
+#include "error_of.h"
 #include "tiny_models.h"
 
 namespace octet {
@@ -12,18 +12,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class Work>
-std::string error_of(ErrorCode code, Work&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(code_name(error.code()), code_name(code));
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
 
 TEST(Engine, RunsWithAndWithoutOptimizations) {
   for (const bool optimize : {true, false}) {

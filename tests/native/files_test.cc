@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "data/mapped_file.h"
-#include "octet/error.h"
+#include "error_of.h"
 #include "tiny_models.h"
 
 namespace octet {
@@ -17,18 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
-
-template <class Work>
-std::string error_of(ErrorCode code, Work&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(code_name(error.code()), code_name(code));
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
 
 std::string content(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);

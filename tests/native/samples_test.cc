@@ -8,7 +8,7 @@
 
 #include "data/dtype.h"
 #include "data/npy.h"
-#include "octet/error.h"
+#include "error_of.h"
 #include "onnx/onnx_pb.h"
 #include "tiny_models.h"
 
@@ -18,18 +18,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using tiny::Bytes;
-
-template <class Work>
-std::string error_of(ErrorCode code, Work&& work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(code_name(error.code()), code_name(code));
-    return error.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
 
 Bytes npy(const std::string& header, const Bytes& payload, int version = 1) {
   Bytes bytes{0x93, 'N', 'U', 'M', 'P', 'Y', static_cast<std::uint8_t>(version), 0};

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 
 #include "engine/bench.h"
 #include "engine/child_process.h"
@@ -131,6 +132,16 @@ TEST_F(Verify, AChildThatCannotAnswerIsNotVerified) {
   const VerifyJob wanted = job(tiny::matmul(), tiny::matmul());
   EXPECT_THAT(verify_in_child(wanted, 10, "/bin/false").why, HasSubstr("status 1"));
   EXPECT_THAT(verify_in_child(wanted, 10, "/nowhere/octet").why, HasSubstr("status 127"));
+}
+
+TEST_F(Verify, AMissingRuntimeIsNamed) {
+  const VerifyJob wanted = job(tiny::matmul(), tiny::matmul());
+  ::setenv("OCTET_ORT_LIBRARY", "/nowhere/libonnxruntime.so.1", 1);  // this process has opened its own already
+  const VerifyResult result = verify_in_child(wanted);
+  ::unsetenv("OCTET_ORT_LIBRARY");
+  EXPECT_FALSE(result.verified);
+  EXPECT_THAT(result.why, HasSubstr("looked for /nowhere/libonnxruntime.so.1"));
+  EXPECT_THAT(result.why, HasSubstr("scripts/setup"));
 }
 
 TEST(ChildProcess, PassesInputOutputAndStatus) {
