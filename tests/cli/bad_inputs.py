@@ -229,7 +229,7 @@ def existing_output(folder):
     return quantize(folder)
 
 
-@bad("write", "model.onnx")
+@bad("usage", "model.onnx")
 def output_is_the_input(folder):
     """Even with --force: the input is read while the output is written."""
     path = save(folder, model())
@@ -257,6 +257,11 @@ def contradictory_granularity(folder):
 @bad("usage", "--min-sqnr", "--no-verify")
 def floor_without_verification(folder):
     return quantize(folder, None, "--min-sqnr", "30", "--no-verify")
+
+
+@bad("usage", "--data", "--no-verify")
+def samples_without_verification(folder):
+    return [*with_samples(folder, x=X), "--no-verify"]
 
 
 @bad("usage", "--no-such-option")
@@ -299,11 +304,30 @@ def plan_of_another_kind(folder):
 
 @bad("usage", "no_such_node")
 def plan_with_unknown_node(folder):
+    product = {"node": "no_such_node", "op": "MatMul", "action": "weights", "weights": ["w"], "why": "asked"}
     plan = {
+        "octet_plan": 1,
         "mode": "weights",
         "target": "x64",
-        "nodes": [{"id": "no_such_node", "op": "MatMul", "action": "weights", "why": "asked"}],
+        "nodes": [product],
         "tensors": [],
+        "kept": [],
+        "notes": [],
+    }
+    return with_plan(folder, json.dumps(plan))
+
+
+@bad("usage", "no_such_tensor")
+def plan_with_unknown_tensor(folder):
+    tensor = {"tensor": "no_such_tensor", "type": "qint8", "symmetric": True}
+    plan = {
+        "octet_plan": 1,
+        "mode": "weights",
+        "target": "x64",
+        "nodes": [],
+        "tensors": [tensor],
+        "kept": [],
+        "notes": [],
     }
     return with_plan(folder, json.dumps(plan))
 
@@ -361,16 +385,6 @@ def weight_with_nan(folder):
     array[3, 3] = np.nan
     m.graph.initializer[0].CopyFrom(numpy_helper.from_array(array, "w"))
     return quantize(folder, m)
-
-
-@bad("run", "Mystery")
-def runtime_cannot_run_it(folder):
-    """With samples there is something to run; without, an unknown operator only means "not verified"."""
-    nodes = [
-        helper.make_node("MatMul", ["x", "w"], ["a"], name="product"),
-        helper.make_node("Mystery", ["a"], ["y"], name="mystery"),
-    ]
-    return with_samples(folder, model(nodes), x=X)
 
 
 @bad("quality", "200")

@@ -27,9 +27,9 @@ def facts_of(model):
 
 
 def block_facts_of(model):
-    """Of the matrices whose columns are channels: what MatMulNBits can hold."""
-    matrices = {name: array for name, (array, axes) in find_weights(model).items() if axes == (1,) and array.ndim == 2}
-    return {name: reference_block_facts(array) for name, array in matrices.items() if array.size}
+    """Of the matrices, turned so that their columns are the channels: what MatMulNBits can hold."""
+    matrices = {name: weight for name, weight in find_weights(model).items() if weight[0].ndim == 2 and weight[0].size}
+    return {name: reference_block_facts(a if axes == (1,) else a.T) for name, (a, axes) in matrices.items()}
 
 
 def main():

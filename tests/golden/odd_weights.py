@@ -3,29 +3,30 @@
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-ROWS = 16
+ROWS, COLUMNS = 256, 4  # enough values that storing them in 8 bits is worth while
 
 
 def odd_weights():
     """Name -> matrix [ROWS, columns]. Ties: multiples of half a quantization step, where rounding to even shows."""
     r = np.random.default_rng(20)
-    ordinary = r.standard_normal((ROWS, 8)).astype(np.float32)
-    steps = np.arange(ROWS * 8, dtype=np.float32).reshape(ROWS, 8) - 64
+    ordinary = r.standard_normal((ROWS, COLUMNS)).astype(np.float32)
+    places = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS)
+    steps = places % 253 - 126
     weights = {
-        "zeros": np.zeros((ROWS, 4)),
-        "negative_zeros": -np.zeros((ROWS, 4)),
-        "constant": np.full((ROWS, 4), 0.37),
-        "negative_constant": np.full((ROWS, 4), -0.37),
+        "zeros": np.zeros((ROWS, COLUMNS)),
+        "negative_zeros": -np.zeros((ROWS, COLUMNS)),
+        "constant": np.full((ROWS, COLUMNS), 0.37),
+        "negative_constant": np.full((ROWS, COLUMNS), -0.37),
         "positive": np.abs(ordinary) + 1,
         "negative": -np.abs(ordinary) - 1,
         "denormal": ordinary * 1e-40,
-        "nearly_denormal_scale": ordinary * 1e-36,
-        "denormal_scale": ordinary * 1e-37,
+        "scale_hardly_normal": ordinary * 1e-36,
+        "scale_denormal": ordinary * 1e-37,
         "huge": ordinary / np.abs(ordinary).max() * 3.4e38,
-        "ties_signed": np.concatenate([np.full((1, 8), 127), steps[1:] / 2]),
-        "ties_unsigned": np.concatenate([np.full((1, 8), 255), np.abs(steps[1:]) * 1.5 + 0.5]),
-        "one_outlier": np.where(np.arange(ROWS * 8).reshape(ROWS, 8) == 5, 1e4, ordinary),
-        "one_dead_column": np.where(np.arange(8) == 3, 0, ordinary),
+        "ties_signed": np.concatenate([np.full((1, COLUMNS), 127), steps[1:] / 2]),
+        "ties_unsigned": np.concatenate([np.full((1, COLUMNS), 255), np.abs(steps[1:]) * 1.5 + 0.5]),
+        "one_outlier": np.where(places == 5, 1e4, ordinary),
+        "one_dead_column": np.where(np.arange(COLUMNS) == 3, 0, ordinary),
         "one_column": ordinary[:, :1],
     }
     return {name: np.ascontiguousarray(array, np.float32) for name, array in weights.items()}

@@ -97,8 +97,8 @@ def reference_fact(array, axes, kind, reduced):
 
 
 def reference_facts(array, axes):
-    """One list per tensor, one per channel."""
-    return [[reference_fact(array, a, kind, reduced) for kind, reduced in CONFIGURATIONS] for a in ((), axes)]
+    """One list per tensor, one per channel. An LSTM's tensors have a scale per direction at least."""
+    return [[reference_fact(array, a, kind, reduced) for kind, reduced in CONFIGURATIONS] for a in (axes[:-1], axes)]
 
 
 def block_fact(packed, scales, zero_points):
