@@ -36,7 +36,7 @@ class Quantizer {
 // Checks options against each other. Throws Error(kUsage).
 void check_options(const PlanOptions& options);
 
-// Moves a node one step towards float: integers → weights only → float. A tensor that goes back to float takes all its
+// Moves a node one step towards float: integers → weights only → (folded weights) → float. A tensor that goes back to float takes all its
 // readers along, so that it is never stored twice. Returns the nodes changed, empty when the node was in float already.
 std::vector<std::string> demote(Plan& plan, const std::string& node, const std::string& why);
 

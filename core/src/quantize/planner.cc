@@ -107,6 +107,11 @@ void Planner::decide_layouts() {
       if (weight.transpose) bridges.insert(weight.transpose);
     }
   }
+  for (Step& step : steps_) {
+    if (!bridges.contains(step.at.node)) continue;
+    step.weights.clear();
+    step.plan.why = "leads a stored matrix to its reader";
+  }
   for (Candidate& candidate : candidates_) {
     std::erase_if(candidate.readers, [&](const Reader& reader) { return bridges.contains(steps_[reader.node].at.node); });
     // Everyone who reads the tensor must be among those who can take it in few bits, else it would be stored twice.
@@ -148,7 +153,7 @@ void Planner::decide_layout(Candidate& candidate) {
     return;
   }
   if (elements < (candidate.weak ? kMinTableElements : kMinElements)) {
-    candidate.keep = "too small: " + std::to_string(elements) + " values";
+    candidate.keep = "too small: the nodes that restore it would take what 8 bits save";
     return;
   }
   TensorPlan& plan = candidate.plan;
@@ -251,6 +256,7 @@ void Planner::decide_action(Step& step) {
     else kept = candidates_[i].keep;
   }
   if (planned.empty()) {
+    if (!plan.why.empty()) return;
     if (!step.rule) plan.why = "no rule for this operator";
     else if (!kept.empty()) plan.why = "its weight stays in float: " + kept;
     else plan.why = "reads no stored float weight";
@@ -266,8 +272,8 @@ void Planner::decide_action(Step& step) {
   plan.action = Action::kWeights;
   plan.form = blocks ? Form::kBlocks : weights_form(step.rule->family, options_.target);
   const auto type = planned.front()->value->initializer->data_type();
-  if (plan.form == Form::kDequantize && (type != onnx::TensorProto::FLOAT || bit_width(planned.front()->plan.type) != 8 || planned.front()->value->initializer->dims_size() != 2 || step.weights.size() != 1 || planned.front()->readers.front().slot.input != 1)) {
-    plan.form = Form::kFold;  // the runtime's fusion knows float32 matrices on the right only
+  if (plan.form == Form::kDequantize && (type != onnx::TensorProto::FLOAT || bit_width(planned.front()->plan.type) != 8 || planned.front()->value->initializer->dims_size() != 2 || step.weights.size() != 1 || planned.front()->readers.front().slot.input != 1 || planned.front()->value->scope != step.at.scope)) {
+    plan.form = Form::kFold;  // the runtime's fusion knows float32 matrices on the right only, stored beside their reader
   }
   plan.why = "weights only";
   if (options_.mode == Mode::kDynamic && !step.no_dynamic.empty()) plan.why += ": " + step.no_dynamic;

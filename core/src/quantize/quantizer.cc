@@ -46,6 +46,12 @@ std::vector<std::string> demote(Plan& plan, const std::string& name, const std::
     node->why = "weights only: " + why;
     return {name};
   }
+  if (node->form == Form::kDequantize) {
+    // The runtime's fused kernel quantizes activations as well; folded weights leave the arithmetic in float.
+    node->form = Form::kFold;
+    node->why = "weights only, arithmetic in float: " + why;
+    return {name};
+  }
   // The tensors go back to float, and with them everyone who reads one.
   std::set<std::string> freed;
   for (const std::string& tensor : node->weights) {

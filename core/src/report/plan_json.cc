@@ -83,7 +83,8 @@ Plan plan_from_json(std::string_view text) {
     }
     plan.notes = json.value("notes", std::vector<std::string>{});
   } catch (const Json::exception& fault) {
-    throw Error(ErrorCode::kMalformed, "plan", fault.what(), "make one with --save-plan");
+    const auto* parse = dynamic_cast<const Json::parse_error*>(&fault);
+    throw Error(ErrorCode::kMalformed, "plan", parse ? "no JSON at byte " + std::to_string(parse->byte) : std::string("a field is missing or of the wrong kind"), "make one with --save-plan");
   }
   return plan;
 }

@@ -52,6 +52,9 @@ void run(const BenchOptions& options) {
                     row.speedup ? fmt::format("{} [{}, {}]", format_times(row.speedup->ratio), format_times(row.speedup->low), format_times(row.speedup->high)) : "-", row.speedup ? format_db(row.worst_sqnr_db) : "-"});
   }
   std::cout << format_table(rows);
+  for (const BenchRow& row : result.rows) {
+    if (!row.verdict.empty()) std::cout << fmt::format("{}, {} thread{}: {}\n", row.model.filename().string(), row.threads, row.threads == 1 ? "" : "s", row.verdict);
+  }
   if (result.cut_short) std::cout << "fewer runs were made than asked for: the time was up (--seconds)\n";
 }
 

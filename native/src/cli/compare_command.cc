@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/quantize_report.h"
 #include "cli/terminal.h"
 #include "engine/verify.h"
 #include "octet/error.h"
@@ -44,6 +45,8 @@ void run(const CompareOptions& options) {
       else rows.push_back({drift.name, format_db(drift.sqnr_db), fmt::format("{:.6f}", drift.cosine), fmt::format("{:.4g}", drift.max_abs_error), fmt::format("{:.4g}", drift.max_abs), drift.top1_agreement ? fmt::format("{:.2f} %", 100 * *drift.top1_agreement) : "-"});
     }
     std::cout << fmt::format("{} against {}, {}, ONNX Runtime {}\n", options.candidate, options.reference, result.samples_description, result.runtime) << format_table(rows);
+    const std::string accuracy = accuracy_line(result);
+    if (!accuracy.empty()) std::cout << accuracy << "\n";
     if (!result.finite) std::cout << "the candidate gives NaN or infinity where the reference does not\n";
   }
   if (options.min_sqnr && result.worst_sqnr_db < *options.min_sqnr) {

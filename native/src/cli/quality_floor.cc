@@ -15,11 +15,16 @@ struct Suspect {
   double sqnr_db;  // of the whole model with this node alone quantized
 };
 
-// Everything in float but what `node` does. Tensors that others share stay planned: only actions decide what is computed.
+bool share_tensor(const NodePlan& a, const NodePlan& b) {
+  return std::any_of(a.weights.begin(), a.weights.end(), [&](const auto& tensor) { return std::find(b.weights.begin(), b.weights.end(), tensor) != b.weights.end(); });
+}
+
+// Everything in float but `node`, and those it shares a stored tensor with: they cannot be told apart.
 Plan only(const Plan& plan, const std::string& node) {
   Plan alone = plan;
+  const auto self = std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return entry.node == node; });
   for (const NodePlan& other : plan.nodes) {
-    if (other.node == node) continue;
+    if (other.node == node || share_tensor(*self, other)) continue;
     while (!demote(alone, other.node, "").empty()) {
     }
   }
@@ -103,7 +108,12 @@ FloorResult hold_floor(Plan& plan, double min_sqnr_db, double seconds, const Try
   FloorResult result;
   Search search(plan, min_sqnr_db, seconds, attempt);
   result.reached = search.run(Action::kDynamic, result.changed);
-  if (!result.reached) result.reached = search.run(Action::kWeights, result.changed);
+  // A node may have two steps left: the fused form, then the folded one, then float.
+  for (bool again = true; again && !result.reached;) {
+    const std::size_t before = result.changed.size();
+    result.reached = search.run(Action::kWeights, result.changed);
+    again = result.changed.size() > before;
+  }
   return result;
 }
 
@@ -111,6 +121,20 @@ std::vector<std::string> retreat_from_integers(Plan& plan, const std::string& wh
   std::vector<std::string> changed;
   for (const auto& node : active_nodes(plan, Action::kDynamic)) {
     for (auto& name : demote(plan, node, why)) changed.push_back(name);
+  }
+  for (auto& name : fold_matrices(plan, why)) {
+    if (std::find(changed.begin(), changed.end(), name) == changed.end()) changed.push_back(name);
+  }
+  return changed;
+}
+
+std::vector<std::string> fold_matrices(Plan& plan, const std::string& why) {
+  std::vector<std::string> changed;
+  for (NodePlan& node : plan.nodes) {
+    if (node.form != Form::kDequantize) continue;
+    node.form = Form::kFold;
+    node.why = "weights only, folded when the session starts: " + why;
+    changed.push_back(node.node);
   }
   return changed;
 }

@@ -22,7 +22,10 @@ struct FloorResult {
 // `seconds`.
 FloorResult hold_floor(Plan& plan, double min_sqnr_db, double seconds, const TryPlan& attempt);
 
-// The nearest plan that the runtime loads and runs: everything that computes in integers becomes weights only.
+// The nearest plan that any runtime loads and runs: everything that computes in integers becomes weights only, folded.
 std::vector<std::string> retreat_from_integers(Plan& plan, const std::string& why);
+
+// Every matrix stored for the fused kernel is stored in the foldable form instead. Returns the nodes changed.
+std::vector<std::string> fold_matrices(Plan& plan, const std::string& why);
 
 }  // namespace octet

@@ -19,15 +19,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Below this SQNR the outputs of two models have little in common.
+constexpr double kDefaultFloor = 10;
 // How long the search for the nodes that hurt may take.
 constexpr double kFloorSeconds = 180;
 constexpr std::size_t kFloorSamples = 4;
+// A speedup whose whole interval lies below this is a loss, not noise.
+constexpr double kSlower = 0.95;
 
 struct QuantizeOptions {
   std::string model, output, plan, save_plan;
   QuantizationOptions quantization;
   InputOptions inputs;
-  double min_sqnr = 10;
+  std::optional<double> min_sqnr;
   bool no_verify = false, force = false, json = false, external_data = false;
 };
 
@@ -87,6 +91,14 @@ void write_text(const fs::path& path, const std::string& text, bool force) {
   file.commit();
 }
 
+Plan read_plan(const fs::path& path) {
+  try {
+    return plan_from_json(read_text(path));
+  } catch (const Error& fault) {
+    throw Error(fault.code(), path.string(), fault.problem(), fault.next());
+  }
+}
+
 class QuantizeRun {
  public:
   explicit QuantizeRun(const QuantizeOptions& options) : options_(options) {}
@@ -95,7 +107,7 @@ class QuantizeRun {
     refuse_clashes();
     const PlanOptions plan_options = options_.quantization.plan_options();
     std::optional<Plan> given;
-    if (!options_.plan.empty()) given = plan_from_json(read_text(options_.plan));
+    if (!options_.plan.empty()) given = read_plan(options_.plan);
     Model model = open_model(options_.model);
     input_bytes_ = model.file_bytes;
     Quantizer quantizer(std::move(model), plan_options, given ? &*given : nullptr,
@@ -109,17 +121,20 @@ class QuantizeRun {
     report.output = options_.output;
     report.input_bytes = input_bytes_;
     report.output_bytes = pending->bytes();
-    report.min_sqnr_db = options_.min_sqnr;
+    report.min_sqnr_db = floor();
     Terminal::clear_progress();
     std::cout << (options_.json ? quantize_report_json(report, quantizer) : quantize_report_text(report, quantizer));
   }
 
  private:
+  double floor() const { return options_.min_sqnr.value_or(kDefaultFloor); }
+
   void refuse_clashes() const {
     std::error_code ignored;
     if (fs::equivalent(options_.model, options_.output, ignored)) throw Error(ErrorCode::kUsage, options_.output, "this is the input itself", "choose another output");
     if (fs::is_directory(options_.output, ignored)) throw Error(ErrorCode::kWrite, options_.output, "this is a folder", "name a file");
     if (!options_.force && fs::exists(options_.output, ignored)) throw Error(ErrorCode::kWrite, options_.output, "exists already", "choose another name, or pass --force to replace it");
+    if (options_.no_verify && options_.min_sqnr) throw Error(ErrorCode::kUsage, "--no-verify --min-sqnr", "a floor needs a run to be held", "leave one of the two out");
     if (options_.no_verify && !options_.inputs.data.empty()) throw Error(ErrorCode::kUsage, "--no-verify --data", "samples are only used to verify", "leave one of the two out");
   }
 
@@ -154,21 +169,36 @@ class QuantizeRun {
                     "nothing was written; try --mode weights, or leave nodes out with --nodes-to-exclude");
       }
     }
+    pending = avoid_slow_form(quantizer, std::move(pending), report);
     const bool judged = report.verify->verified && !report.verify->synthetic;
-    if (judged && report.verify->worst_sqnr_db < options_.min_sqnr) {
+    if (judged && report.verify->worst_sqnr_db < floor()) {
       report.first_sqnr_db = report.verify->worst_sqnr_db;
       pending.reset();  // its name is needed again
       const Quantizer& fixed = quantizer;
-      const FloorResult floor = hold_floor(quantizer.plan(), options_.min_sqnr, kFloorSeconds, [&](const Plan& plan) { return verify_pending(*write(plan, fixed), false); });
-      report.changed.insert(report.changed.end(), floor.changed.begin(), floor.changed.end());
+      const FloorResult held = hold_floor(quantizer.plan(), floor(), kFloorSeconds, [&](const Plan& plan) { return verify_pending(*write(plan, fixed), false); });
+      report.changed.insert(report.changed.end(), held.changed.begin(), held.changed.end());
       pending = write(quantizer.plan(), quantizer);
       report.verify = verify_pending(*pending, true);
-      if (report.verify->verified && report.verify->worst_sqnr_db < options_.min_sqnr && !options_.force) {
-        throw Error(ErrorCode::kQuality, options_.output, fmt::format("outputs drift to {}, below the floor of {}", format_db(report.verify->worst_sqnr_db), format_db(options_.min_sqnr)),
+      if (report.verify->verified && report.verify->worst_sqnr_db < floor() && !options_.force) {
+        throw Error(ErrorCode::kQuality, options_.output, fmt::format("outputs drift to {}, below the floor of {}", format_db(report.verify->worst_sqnr_db), format_db(floor())),
                     "nothing was written; lower --min-sqnr, leave nodes out, or pass --force to take it all the same");
       }
     }
     return pending;
+  }
+
+  // The fused kernel for stored matrices wins with few rows and loses with many. Only a run tells which this model has.
+  std::unique_ptr<PendingModel> avoid_slow_form(Quantizer& quantizer, std::unique_ptr<PendingModel> pending, QuantizeReport& report) const {
+    if (!report.verify->latency || report.verify->latency->speedup.high >= kSlower || !options_.plan.empty()) return pending;
+    Plan folded = quantizer.plan();
+    if (fold_matrices(folded, fmt::format("the fused form ran at {} of the float speed here", format_times(report.verify->latency->speedup.ratio))).empty()) return pending;
+    pending.reset();
+    auto other = write(folded, quantizer);
+    VerifyResult measured = verify_pending(*other, true);
+    if (!measured.latency || measured.latency->speedup.ratio <= report.verify->latency->speedup.ratio) return write(quantizer.plan(), quantizer);
+    quantizer.plan() = std::move(folded);
+    report.verify = std::move(measured);
+    return other;
   }
 
   const QuantizeOptions& options_;
@@ -184,7 +214,7 @@ void add_quantize_command(CLI::App& app) {
   command->add_option("-o,--output", options->output, "where the quantized model goes")->required();
   options->quantization.add_to(*command);
   options->inputs.add_to(*command);
-  command->add_option("--min-sqnr", options->min_sqnr, "floor for the worst output in dB, with real samples; below it the worst nodes go back to float")->type_name("DB")->capture_default_str();
+  command->add_option("--min-sqnr", options->min_sqnr, "floor for the worst output in dB, with real samples (default 10); below it the worst nodes go back to float")->type_name("DB");
   command->add_flag("--no-verify", options->no_verify, "do not run the result (never opens the runtime)");
   command->add_option("--plan", options->plan, "use this plan instead of making one")->type_name("FILE");
   command->add_option("--save-plan", options->save_plan, "write the plan as JSON")->type_name("FILE");

@@ -68,6 +68,7 @@ std::string verify_lines(const VerifyResult& verify) {
     else rows.push_back({drift.name, format_db(drift.sqnr_db), fmt::format("{:.5f}", drift.cosine), fmt::format("{:.3g} of {:.3g}", drift.max_abs_error, drift.max_abs), drift.top1_agreement ? fmt::format("{:.1f} %", 100 * *drift.top1_agreement) : "-"});
   }
   text += format_table(rows);
+  if (const std::string accuracy = accuracy_line(verify); !accuracy.empty()) text += accuracy + "\n";
   if (verify.latency) {
     text += fmt::format("latency {} → {} (median of {}, one thread, interleaved): {} [{}, {}]\n", format_ms(verify.latency->baseline.median_ms), format_ms(verify.latency->candidate.median_ms),
                         verify.latency->candidate.runs, format_times(verify.latency->speedup.ratio), format_times(verify.latency->speedup.low), format_times(verify.latency->speedup.high));
@@ -78,6 +79,14 @@ std::string verify_lines(const VerifyResult& verify) {
 }
 
 }  // namespace
+
+std::string accuracy_line(const VerifyResult& verify) {
+  if (!verify.accuracy_why_not.empty()) return "no accuracy: " + verify.accuracy_why_not;
+  if (!verify.accuracy) return {};
+  const Accuracy& accuracy = *verify.accuracy;
+  return fmt::format("accuracy of {} by labels.json: {:.1f} % → {:.1f} % of {} rows", accuracy.output,
+                     100 * accuracy.reference, 100 * accuracy.candidate, accuracy.rows);
+}
 
 std::string quantize_report_text(const QuantizeReport& report, Quantizer& quantizer) {
   const Plan& plan = quantizer.plan();

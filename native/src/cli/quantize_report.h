@@ -19,6 +19,9 @@ struct QuantizeReport {
   double min_sqnr_db = 10;
 };
 
+// "accuracy of …" where there are labels, why not where they are of no use, else empty.
+std::string accuracy_line(const VerifyResult& verify);
+
 std::string quantize_report_text(const QuantizeReport& report, Quantizer& quantizer);
 std::string quantize_report_json(const QuantizeReport& report, Quantizer& quantizer);
 
