@@ -184,6 +184,7 @@ class FileSamples final : public SampleReader {
   }
   void rewind() override { at_ = 0; }
   std::size_t size() const override { return samples_.size(); }
+  std::string name() const override { return at_ == 0 ? "" : samples_[at_ - 1].name.filename().string(); }
   std::string description() const override {
     return fmt::format("{} {} from {}", samples_.size(), samples_.size() == 1 ? "sample" : "samples", path_.string());
   }

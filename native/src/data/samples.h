@@ -22,6 +22,7 @@ class SampleReader {
   virtual std::optional<Sample> next() = 0;  // nothing at the end
   virtual void rewind() = 0;
   virtual std::size_t size() const = 0;
+  virtual std::string name() const { return {}; }  // of the sample last given, where it has one: its file's
   virtual std::string description() const { return {}; }  // for reports: where the samples come from
 };
 

@@ -7,6 +7,7 @@
 #include "engine/interleave.h"
 #include "engine/measure_json.h"
 #include "octet/error.h"
+#include "octet/verdict.h"
 
 namespace octet {
 namespace {
@@ -158,6 +159,11 @@ class Bench {
       const double per_second = row.latency.median_ms > 0 ? 1000 / row.latency.median_ms : 0;
       row.samples_per_second = load_.items * per_second;
       if (load_.tokens) row.tokens_per_second = *load_.tokens * per_second;
+      if (row.speedup) {
+        VerdictInput facts{result_.rows[first_row].file_bytes, row.file_bytes, row.speedup, row.worst_sqnr_db};
+        facts.synthetic = result_.synthetic;
+        row.verdict = judge(facts).sentence;
+      }
     }
   }
 
@@ -188,6 +194,7 @@ nlohmann::json to_json(const BenchResult& result) {
         entry["drift"] = drift_json(row.drift);
         entry["worst_sqnr_db"] = number_json(row.worst_sqnr_db);
       }
+      if (!row.verdict.empty()) entry["verdict"] = row.verdict;
     }
     rows.push_back(std::move(entry));
   }

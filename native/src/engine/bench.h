@@ -20,7 +20,7 @@ struct BenchJob {
   std::vector<unsigned> threads = {1};
   std::size_t warmup = 5, runs = 50;
   double seconds = 20;                     // per model and thread setting; after that fewer runs are made, and said
-  std::size_t inputs = 4;                  // samples cycled at most
+  std::size_t inputs = 8;                  // samples cycled at most; verification takes as many
   std::vector<std::uint64_t> model_bytes;  // with external data; missing or 0: the file's own size
 };
 
@@ -38,6 +38,7 @@ struct BenchRow {
   std::optional<double> tokens_per_second;
   std::vector<OutputDrift> drift;  // against the first model
   double worst_sqnr_db = kSqnrEqual;
+  std::string verdict;  // one sentence from this row's own figures, against the first model
 };
 
 struct BenchResult {

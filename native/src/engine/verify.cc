@@ -79,9 +79,14 @@ std::optional<Sample> try_run(const Session& session, const Sample& sample, std:
   }
 }
 
+struct Meters {
+  DriftMeter drift, consistency;
+  std::optional<AccuracyMeter> accuracy;  // none for made-up samples
+};
+
 // Runs one sample through all sessions and adds it to the meters. False when a model failed; `result` then says which.
-bool measure_sample(const Sessions& sessions, const Sample& sample, bool& compare_plain, DriftMeter& drift,
-                    DriftMeter& consistency, VerifyResult& result) {
+bool measure_sample(const Sessions& sessions, const Sample& sample, const std::string& name, bool& compare_plain,
+                    Meters& meters, VerifyResult& result) {
   std::string float_error, error, plain_error;
   std::optional<Sample> reference, plain;
   auto other = std::async(std::launch::async, [&] {
@@ -102,12 +107,13 @@ bool measure_sample(const Sessions& sessions, const Sample& sample, bool& compar
     return false;
   }
   result.runs = true;
-  drift.add(*reference, *candidate);
+  meters.drift.add(*reference, *candidate);
+  if (meters.accuracy) meters.accuracy->add(result.samples, name, *reference, *candidate);
   if (compare_plain && !plain) {
     result.plain_error = plain_error;
     compare_plain = false;
   }
-  if (plain) consistency.add(*plain, *candidate);
+  if (plain) meters.consistency.add(*plain, *candidate);
   ++result.samples;
   return true;
 }
@@ -136,27 +142,32 @@ void measure_latency(const Sessions& sessions, const std::vector<Sample>& sample
 
 void measure(const VerifyJob& job, const Sessions& sessions, SampleReader& reader, VerifyResult& result) {
   const auto start = std::chrono::steady_clock::now();
-  DriftMeter drift, consistency;
+  Meters meters;
+  if (job.data) meters.accuracy.emplace(*job.data);
   bool compare_plain = sessions.plain.session.has_value();
   std::vector<Sample> timed;
   const std::size_t wanted = std::min(std::max<std::size_t>(job.limit, 1), reader.size());
   while (result.samples < wanted) {
     std::optional<Sample> sample = reader.next();
     if (!sample) break;
-    if (!measure_sample(sessions, *sample, compare_plain, drift, consistency, result)) return;
+    if (!measure_sample(sessions, *sample, reader.name(), compare_plain, meters, result)) return;
     if (timed.size() < kTimedSamples) timed.push_back(std::move(*sample));
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > job.sample_seconds) break;
   }
   if (result.samples < reader.size()) {
     result.samples_description += fmt::format(" (the first {} of them)", result.samples);
   }
-  result.drift = drift.result();
-  result.worst_sqnr_db = drift.worst_sqnr_db();
+  result.drift = meters.drift.result();
+  result.worst_sqnr_db = meters.drift.worst_sqnr_db();
+  if (meters.accuracy) {
+    result.accuracy = meters.accuracy->result();
+    result.accuracy_why_not = meters.accuracy->why_not();
+  }
   result.finite =
       std::all_of(result.drift.begin(), result.drift.end(), [](const auto& output) { return output.finite; });
   if (compare_plain) {
-    result.consistency = consistency.result();
-    result.consistency_sqnr_db = consistency.worst_sqnr_db();
+    result.consistency = meters.consistency.result();
+    result.consistency_sqnr_db = meters.consistency.worst_sqnr_db();
   }
   if (job.latency_seconds > 0) measure_latency(sessions, timed, job.latency_seconds, result);
 }

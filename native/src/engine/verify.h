@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "data/labels.h"
 #include "data/samples.h"
 #include "octet/measure.h"
 
@@ -47,6 +48,8 @@ struct VerifyResult {
   std::vector<OutputDrift> consistency;
   double consistency_sqnr_db = kSqnrEqual;
   bool finite = true;
+  std::optional<Accuracy> accuracy;  // of both, where the samples' folder has labels that fit
+  std::string accuracy_why_not;      // why labels were of no use
 
   struct Latency {
     LatencyStats baseline, candidate;  // both optimized, interleaved

@@ -89,6 +89,13 @@ json to_json(const VerifyResult& result) {
   if (!result.why.empty()) document["why"] = result.why;
   if (!result.error.empty()) document["error"] = result.error;
   if (!result.plain_error.empty()) document["plain_error"] = result.plain_error;
+  if (result.accuracy) {
+    document["accuracy"] = {{"output", result.accuracy->output},
+                            {"rows", result.accuracy->rows},
+                            {"reference", result.accuracy->reference},
+                            {"candidate", result.accuracy->candidate}};
+  }
+  if (!result.accuracy_why_not.empty()) document["accuracy_why_not"] = result.accuracy_why_not;
   if (result.latency) {
     document["latency"] = {{"baseline", latency_json(result.latency->baseline)},
                            {"candidate", latency_json(result.latency->candidate)},
@@ -116,6 +123,12 @@ VerifyResult verify_result_from_json(const json& document) {
   result.why = document.value("why", "");
   result.error = document.value("error", "");
   result.plain_error = document.value("plain_error", "");
+  result.accuracy_why_not = document.value("accuracy_why_not", "");
+  if (document.contains("accuracy")) {
+    const json& accuracy = document.at("accuracy");
+    result.accuracy = Accuracy{accuracy.at("output").get<std::string>(), accuracy.at("rows").get<std::uint64_t>(),
+                               accuracy.at("reference").get<double>(), accuracy.at("candidate").get<double>()};
+  }
   if (document.contains("latency")) {
     const json& latency = document.at("latency");
     result.latency =
