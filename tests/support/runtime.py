@@ -1,6 +1,12 @@
 """Runs models in ONNX Runtime and compares what they give."""
 
+import os
+
 import numpy as np
+
+os.environ["ORT_DISABLE_TELEMETRY"] = (
+    "1"  # before the runtime is loaded: it reports home and leaves files in TMPDIR else
+)
 import onnxruntime
 
 onnxruntime.set_default_logger_severity(4)

@@ -4,6 +4,9 @@ A maker takes the zoo (see fetch_zoo.py) and the model's name, and gives SAMPLES
 and label (None where the truth is unknown). The first CALIBRATION of them are for calibration, the rest for evaluation.
 """
 
+import os
+
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # before the runtime is loaded: it reports home else
 import onnxruntime
 
 CALIBRATION, EVALUATION = 24, 16
