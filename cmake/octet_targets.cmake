@@ -29,7 +29,7 @@ if(OCTET_FLAVOR STREQUAL "native" AND TARGET octet_core)
              PkgConfig::OCTET_HTTPLIB ${CMAKE_DL_LIBS}
       PRIVATE octet_flags)
     # Where scripts/setup put the library; a copy beside the executable comes first.
-    target_compile_definitions(octet_native PUBLIC OCTET_ORT_LIBRARY="${OCTET_ORT_LIBRARY}")
+    target_compile_definitions(octet_native PRIVATE OCTET_ORT_LIBRARY="${OCTET_ORT_LIBRARY}")
   endif()
   octet_sources(sources native/src/cli)
   if(sources AND TARGET octet_native)

@@ -145,14 +145,16 @@ def too_few_bytes(folder):
 @bad("malformed")
 def endless_nesting(folder):
     """Subgraphs nested a hundred thousand deep, as no exporter writes and any recursive reader dies of."""
-    inner = b"\x0a\x01x"
-    for _ in range(100_000):
-        attribute = b"\x0a\x01a" + b"\x32" + varint(len(inner)) + inner  # AttributeProto.g
-        node = b"\x22\x02If" + b"\x2a" + varint(len(attribute)) + attribute  # NodeProto.op_type, attribute
-        inner = b"\x0a" + varint(len(node)) + node  # GraphProto.node
-        if len(inner) > 4_000_000:
-            break
-    return quantize(folder, b"\x08\x08" + b"\x3a" + varint(len(inner)) + inner)
+    length, heads = 0, []
+    for _ in range(
+        100_000
+    ):  # from the inside: what stands before the content of GraphProto.node, with its attribute's g
+        attribute = b"\x0a\x01a\x32" + varint(length)
+        node = b"\x22\x02If\x2a" + varint(len(attribute) + length)
+        graph = b"\x0a" + varint(len(node) + len(attribute) + length)
+        heads.append(graph + node + attribute)
+        length += len(heads[-1])
+    return quantize(folder, b"\x08\x08\x3a" + varint(length) + b"".join(reversed(heads)))
 
 
 @bad("malformed")
@@ -390,7 +392,7 @@ def weight_with_nan(folder):
     return quantize(folder, m)
 
 
-@bad("quality", "250")
+@bad("quality", "--min-sqnr")
 def floor_out_of_reach(folder):
     """Equal outputs count as 200 dB: not even the float model reaches this."""
     x = np.random.default_rng(5).standard_normal((4, 32)).astype(np.float32)

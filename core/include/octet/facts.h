@@ -28,6 +28,7 @@ struct ModelFacts {
   bool quantized_already = false;              // has integer operators or Q/DQ
   std::map<std::string, int> operators;        // "domain.Op" unless standard
   std::vector<ValueFacts> inputs, outputs;
+  std::map<std::string, std::int64_t> index_bounds;  // integer inputs that index a stored table, with its length
   std::vector<TensorFacts> largest;            // stored tensors by size, at most 20
 };
 

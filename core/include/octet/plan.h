@@ -41,9 +41,11 @@ struct TensorPlan {
   int axes = 1;              // how many axes from there (2 for LSTM: direction and gate row)
   bool symmetric = true;     // zero point 0 (or the middle of an unsigned type)
   bool reduce_range = false; // 7 bits, for processors whose 8-bit products saturate
+  bool across = false;          // scales along the rows a matrix sums over, not its outputs: the last try before float
   bool transposed = false;   // stored with its two axes swapped (Gemm with transB)
   int block_size = 0;        // for Form::kBlocks
   std::uint64_t bytes = 0;     // of the float tensor; for reports
+  int rank = 0;                // of the tensor
 };
 
 struct NodePlan {

@@ -23,6 +23,7 @@ void run_lift_constants(Model& model, PassReport& report);
 void run_remove_identities(Model& model, PassReport& report);
 void run_fold_constant_casts(Model& model, PassReport& report);
 void run_fold_constant_views(Model& model, PassReport& report);
+void run_share_equal_tensors(Model& model, PassReport& report);
 void run_drop_unused(Model& model, PassReport& report);
 
 }  // namespace octet

@@ -9,14 +9,14 @@ constexpr const char* kTypeKey = "octet.narrow_type";
 constexpr const char* kIdKey = "octet.narrow_id";
 
 const std::string* marker_value(const onnx::TensorProto& tensor, const char* key) {
-  for (const auto& entry : tensor.external_data()) {
+  for (const auto& entry : tensor.metadata_props()) {
     if (entry.key() == key) return &entry.value();
   }
   return nullptr;
 }
 
 void add_entry(onnx::TensorProto& tensor, const char* key, std::uint64_t value) {
-  auto& entry = *tensor.add_external_data();
+  auto& entry = *tensor.add_metadata_props();
   entry.set_key(key);
   entry.set_value(std::to_string(value));
 }
@@ -47,6 +47,7 @@ int restore_casts(Model& model) {
       tensor.set_name(cast.input(0));
       tensor.set_data_type(std::stoi(*type));
       set_stored_id(tensor, id);
+      tensor.clear_metadata_props();
       casts.push_back(std::move(cast));
     }
     if (casts.empty()) continue;

@@ -54,6 +54,7 @@ Planner::Candidate& Planner::candidate_for(Value* value) {
     candidates_.emplace_back();
     candidates_.back().value = value;
     candidates_.back().plan.tensor = ids_.of(*value);
+    candidates_.back().plan.rank = value->initializer->dims_size();
     candidates_.back().plan.bytes = tensor_byte_size(*value->initializer);
   }
   return candidates_[at->second];
@@ -148,7 +149,8 @@ bool Planner::wants_blocks(const Candidate& candidate) const {
 void Planner::decide_layout(Candidate& candidate) {
   const auto& tensor = *candidate.value->initializer;
   const std::uint64_t elements = element_count(tensor);
-  if (tensor.dims_size() < 2) {
+  const bool operand = std::all_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& r) { return steps_[r.node].rule->family == Family::kMatMul; });
+  if (tensor.dims_size() < (operand ? 1 : 2)) {
     candidate.keep = "a vector (bias, scale or normalization parameter)";
     return;
   }
@@ -240,7 +242,7 @@ void Planner::decide_actions() {
     decide_action(step);
     for (int input = 0; input < step.at.node->input_size(); ++input) {
       const StoredWeight weight = stored_weight(view_, step.at, input);
-      if (weight.value && element_count(*weight.value->initializer) >= kMinElements && weight.value->initializer->dims_size() >= 2) step.plan.weights.push_back(ids_.of(*weight.value));
+      if (weight.value && element_count(*weight.value->initializer) >= kMinElements && weight.value->initializer->dims_size() >= 1) step.plan.weights.push_back(ids_.of(*weight.value));
     }
     plan_.nodes.push_back(step.plan);
   }

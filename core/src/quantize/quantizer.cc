@@ -37,6 +37,22 @@ Model Quantizer::apply(const Plan& plan) const {
   return result;
 }
 
+namespace {
+
+// Where an input channel is hundreds of times larger than the others, the weights that meet it are as much smaller: scales
+// along the summed axis hold both. Only the folded form can use them.
+bool turn_scales(Plan& plan, const NodePlan& node) {
+  if (node.form != Form::kFold || (node.op != "MatMul" && node.op != "Gemm") || node.weights.size() != 1) return false;
+  const auto tensor = std::find_if(plan.tensors.begin(), plan.tensors.end(), [&](const TensorPlan& entry) { return entry.tensor == node.weights[0]; });
+  const auto readers = std::count_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return std::find(entry.weights.begin(), entry.weights.end(), node.weights[0]) != entry.weights.end(); });
+  if (tensor == plan.tensors.end() || tensor->across || tensor->axes != 1 || !tensor->axis || *tensor->axis > 1 || tensor->rank != 2 || readers != 1) return false;
+  tensor->axis = 1 - *tensor->axis;
+  tensor->across = true;
+  return true;
+}
+
+}  // namespace
+
 std::vector<std::string> demote(Plan& plan, const std::string& name, const std::string& why) {
   const auto node = std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return entry.node == name; });
   if (node == plan.nodes.end() || node->action == Action::kKeep) return {};
@@ -50,6 +66,10 @@ std::vector<std::string> demote(Plan& plan, const std::string& name, const std::
     // The runtime's fused kernel quantizes activations as well; folded weights leave the arithmetic in float.
     node->form = Form::kFold;
     node->why = "weights only, arithmetic in float: " + why;
+    return {name};
+  }
+  if (turn_scales(plan, *node)) {
+    node->why = "weights only, a scale per row summed over: " + why;
     return {name};
   }
   // The tensors go back to float, and with them everyone who reads one.

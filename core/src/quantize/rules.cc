@@ -17,20 +17,23 @@ int rank_at(const RuleContext& context, int input) {
 std::vector<WeightSlot> matmul_slots(const RuleContext& context) {
   const int rank = rank_at(context, 1);
   if (rank >= 2) return {{1, rank == 2 || context.options.mode == Mode::kWeights ? std::optional(rank - 1) : std::nullopt, 1, false}};
+  if (rank == 1) return {{1, std::nullopt, 1, false}};
   const int left = rank_at(context, 0);
+  if (left == 1) return {{0, std::nullopt, 1, false}};
   return left >= 2 ? std::vector<WeightSlot>{{0, left - 2, 1, false}} : std::vector<WeightSlot>{};
 }
 
 std::string matmul_no_dynamic(const RuleContext& context) {
-  return rank_at(context, 1) >= 2 ? "" : "the stored matrix stands on the left, for which there is no fast integer kernel";
+  return rank_at(context, 1) >= 2 ? "" : "only a stored matrix on the right has a fast integer kernel";
 }
 
 std::vector<WeightSlot> gemm_slots(const RuleContext& context) {
-  const bool transposed = int_attribute(*context.at.node, "transB", 0) != 0;
-  return {{1, transposed ? 0 : 1, 1, transposed}};
+  if (rank_at(context, 1) == 2) {
+    const bool transposed = int_attribute(*context.at.node, "transB", 0) != 0;
+    return {{1, transposed ? 0 : 1, 1, transposed}};
+  }
+  return {{0, int_attribute(*context.at.node, "transA", 0) != 0 ? 1 : 0, 1, false}};
 }
-
-std::string always(const RuleContext&) { return {}; }
 
 std::vector<WeightSlot> conv_slots(const RuleContext&) { return {{1, 0, 1, false}}; }
 
@@ -94,7 +97,7 @@ std::vector<WeightSlot> table_slots(const RuleContext& context) {
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> table = {
       {"MatMul", "", Family::kMatMul, matmul_slots, matmul_no_dynamic},
-      {"Gemm", "", Family::kMatMul, gemm_slots, always},
+      {"Gemm", "", Family::kMatMul, gemm_slots, matmul_no_dynamic},
       {"Conv", "", Family::kConv, conv_slots, conv_no_dynamic},
       {"ConvTranspose", "", Family::kConv, conv_transpose_slots, nullptr},
       {"LSTM", "", Family::kRecurrent, recurrent_slots, lstm_no_dynamic},

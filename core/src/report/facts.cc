@@ -74,6 +74,36 @@ class Collector {
   ModelFacts& facts_;
 };
 
+// Follows integer inputs through operators that only move values, down to the tables that they index.
+std::map<std::string, std::int64_t> index_bounds(onnx::GraphProto& graph) {
+  std::map<std::string, std::int64_t> bounds;
+  std::unordered_map<std::string, const onnx::TensorProto*> tables;
+  for (const auto& tensor : graph.initializer()) tables.emplace(tensor.name(), &tensor);
+  for (const auto& node : graph.node()) {
+    if (is_op(node, "Constant") && node.output_size() == 1 && node.attribute_size() == 1 && node.attribute(0).has_t()) tables.emplace(node.output(0), &node.attribute(0).t());
+  }
+  std::unordered_map<std::string, std::string> origin;  // value → the input it comes from unchanged
+  for (const auto& input : graph.input()) {
+    if (!tables.contains(input.name())) origin.emplace(input.name(), input.name());
+  }
+  for (const auto& node : graph.node()) {
+    if (node.input_size() == 0 || node.output_size() == 0) continue;
+    for (const char* op : {"Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "Slice", "Expand"}) {
+      const auto found = origin.find(node.input(0));
+      if (is_op(node, op) && found != origin.end()) origin.emplace(node.output(0), found->second);
+    }
+    if (!is_op(node, "Gather") || node.input_size() < 2) continue;
+    const auto table = tables.find(node.input(0));
+    const auto source = origin.find(node.input(1));
+    const auto axis = static_cast<int>(int_attribute(node, "axis", 0));
+    if (table == tables.end() || source == origin.end() || axis < 0 || axis >= table->second->dims_size()) continue;
+    const std::int64_t length = table->second->dims(axis);
+    const auto [entry, added] = bounds.emplace(source->second, length);
+    if (!added) entry->second = std::min(entry->second, length);
+  }
+  return bounds;
+}
+
 }  // namespace
 
 ModelFacts facts_of(Model& model) {
@@ -90,6 +120,7 @@ ModelFacts facts_of(Model& model) {
   for (auto& function : *proto.mutable_functions()) {
     for (auto& node : *function.mutable_node()) collector.node(node);
   }
+  facts.index_bounds = index_bounds(*proto.mutable_graph());
   std::unordered_set<std::string> stored;
   for (const auto& tensor : proto.graph().initializer()) stored.insert(tensor.name());
   for (const auto& input : proto.graph().input()) {

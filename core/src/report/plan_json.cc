@@ -16,9 +16,10 @@ T required(std::optional<T> value, const char* field, const std::string& text) {
 }
 
 Json tensor_json(const TensorPlan& tensor) {
-  Json json{{"tensor", tensor.tensor}, {"type", name_of(tensor.type)}, {"axis", tensor.axis ? Json(*tensor.axis) : Json(nullptr)}, {"symmetric", tensor.symmetric}, {"bytes", tensor.bytes}};
+  Json json{{"tensor", tensor.tensor}, {"type", name_of(tensor.type)}, {"axis", tensor.axis ? Json(*tensor.axis) : Json(nullptr)}, {"symmetric", tensor.symmetric}, {"bytes", tensor.bytes}, {"rank", tensor.rank}};
   if (tensor.axes != 1) json["axes"] = tensor.axes;
   if (tensor.reduce_range) json["reduce_range"] = true;
+  if (tensor.across) json["across"] = true;
   if (tensor.transposed) json["transposed"] = true;
   if (tensor.block_size > 0) json["block_size"] = tensor.block_size;
   return json;
@@ -33,8 +34,10 @@ TensorPlan tensor_from(const Json& json) {
   tensor.axes = json.value("axes", 1);
   tensor.symmetric = json.value("symmetric", true);
   tensor.reduce_range = json.value("reduce_range", false);
+  tensor.across = json.value("across", false);
   tensor.transposed = json.value("transposed", false);
   tensor.block_size = json.value("block_size", 0);
+  tensor.rank = json.value("rank", 0);
   tensor.bytes = json.value("bytes", std::uint64_t{0});
   if (tensor.block_size != 0 && (tensor.block_size < 16 || (tensor.block_size & (tensor.block_size - 1)) != 0)) {
     throw Error(ErrorCode::kMalformed, "plan: tensor '" + tensor.tensor + "'", "block_size must be a power of two, 16 or more");

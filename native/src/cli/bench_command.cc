@@ -8,6 +8,7 @@
 #include "cli/terminal.h"
 #include "engine/bench.h"
 #include "octet/error.h"
+#include "octet/facts.h"
 
 namespace octet {
 namespace {
@@ -23,12 +24,16 @@ struct BenchOptions {
 
 void run(const BenchOptions& options) {
   BenchJob job;
+  std::map<std::string, std::int64_t> bounds;
   for (const auto& model : options.models) {
     job.models.emplace_back(model);
-    job.model_bytes.push_back(open_model(model).file_bytes);
+    Model opened = open_model(model);
+    job.model_bytes.push_back(opened.file_bytes);
+    if (job.models.size() == 1) bounds = facts_of(opened).index_bounds;
   }
   job.data = options.inputs.path();
   job.synthetic = options.inputs.synthetic();
+  job.synthetic.bounds = bounds;
   job.threads = options.threads;
   if (job.threads.empty()) job.threads = machine_threads() > 1 ? std::vector<unsigned>{1, machine_threads()} : std::vector<unsigned>{1};
   job.warmup = options.warmup;

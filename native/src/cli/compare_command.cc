@@ -10,6 +10,7 @@
 #include "cli/terminal.h"
 #include "engine/verify.h"
 #include "octet/error.h"
+#include "octet/facts.h"
 
 namespace octet {
 namespace {
@@ -26,10 +27,12 @@ void run(const CompareOptions& options) {
   VerifyJob job;
   job.float_model = options.reference;
   job.candidate = options.candidate;
-  job.float_bytes = open_model(options.reference).file_bytes;
+  Model reference = open_model(options.reference);
+  job.float_bytes = reference.file_bytes;
   job.candidate_bytes = open_model(options.candidate).file_bytes;
   job.data = options.inputs.path();
   job.synthetic = options.inputs.synthetic();
+  job.synthetic.bounds = facts_of(reference).index_bounds;
   job.limit = options.limit > 0 ? options.limit : std::numeric_limits<std::size_t>::max();
   job.latency_seconds = 0;
   job.sample_seconds = std::numeric_limits<double>::max();

@@ -36,6 +36,7 @@ std::unique_ptr<SampleReader> open_samples(const std::filesystem::path& path, co
 struct SyntheticOptions {
   std::map<std::string, std::int64_t> dims = {};  // --dim NAME=N: symbolic dimension (or "input:axis")
   std::map<std::string, std::string> fixed = {};  // --fix NAME=VALUE: a whole input set to one value
+  std::map<std::string, std::int64_t> bounds;  // integer inputs that index a table of this length (octet/facts.h)
   std::uint64_t seed = 1;
   std::size_t count = 2;
 };

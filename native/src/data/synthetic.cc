@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <cmath>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
@@ -190,6 +191,11 @@ class SyntheticSamples final : public SampleReader {
       case InputKind::kNormal:
         for (double& value : values) value = random.normal();
         break;
+    }
+    // An index past its table would stop the model.
+    const auto bound = options_.bounds.find(inputs_[i].name);
+    if (bound != options_.bounds.end() && bound->second > 0 && kinds_[i] != InputKind::kFixed) {
+      for (double& value : values) value = std::fmod(value, static_cast<double>(bound->second));
     }
     return values;
   }

@@ -34,7 +34,12 @@ std::vector<std::string> places_to_look() {
   return places;
 }
 
+// The library can send usage data to its makers. Nothing that Octet opens may: it is told before it is loaded, and so
+// is every child process.
+void forbid_telemetry() { ::setenv("ORT_DISABLE_TELEMETRY", "1", 1); }
+
 OrtLibrary open_library() {
+  forbid_telemetry();
   std::vector<std::string> tried;
   for (const std::string& place : places_to_look()) {
     void* handle = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL);

@@ -38,6 +38,7 @@ json to_json(const VerifyJob& job) {
   json document = {{"float_model", job.float_model.string()},
                    {"candidate", job.candidate.string()},
                    {"dims", job.synthetic.dims},
+                   {"bounds", job.synthetic.bounds},
                    {"fixed", job.synthetic.fixed},
                    {"seed", job.synthetic.seed},
                    {"count", job.synthetic.count},
@@ -58,6 +59,7 @@ VerifyJob verify_job_from_json(const json& document) {
   job.candidate = document.at("candidate").get<std::string>();
   if (document.contains("data")) job.data = document.at("data").get<std::string>();
   document.at("dims").get_to(job.synthetic.dims);
+  document.at("bounds").get_to(job.synthetic.bounds);
   document.at("fixed").get_to(job.synthetic.fixed);
   document.at("seed").get_to(job.synthetic.seed);
   document.at("count").get_to(job.synthetic.count);
