@@ -44,6 +44,7 @@ if(EMSCRIPTEN AND TARGET octet_core AND EXISTS ${CMAKE_SOURCE_DIR}/wasm/src/bind
   octet_sources(sources wasm/src)
   add_library(octet_bindings OBJECT ${sources})
   target_link_libraries(octet_bindings PUBLIC octet_core PRIVATE octet_flags)
+  target_compile_definitions(octet_bindings PRIVATE OCTET_VERSION="${PROJECT_VERSION}")
 
   # The linker optimizes the whole module again, in one thread: -O2 of the link is the -Os/-O3 mix of its parts.
   set(link_flags -O2 -msimd128 -fwasm-exceptions --bind
