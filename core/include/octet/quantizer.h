@@ -40,4 +40,9 @@ void check_options(const PlanOptions& options);
 // readers along, so that it is never stored twice. Returns the nodes changed, empty when the node was in float already.
 std::vector<std::string> demote(Plan& plan, const std::string& node, const std::string& why);
 
+// Stores a matrix with a scale per row that it sums over instead of per output, in the folded form. Where an input channel
+// is hundreds of times larger than the others, the weights that meet it are as much smaller, and such scales hold both.
+// False when the node has no such matrix to itself, or has been turned already.
+bool turn_scales(Plan& plan, const std::string& node);
+
 }  // namespace octet

@@ -39,9 +39,7 @@ Model Quantizer::apply(const Plan& plan) const {
 
 namespace {
 
-// Where an input channel is hundreds of times larger than the others, the weights that meet it are as much smaller: scales
-// along the summed axis hold both. Only the folded form can use them.
-bool turn_scales(Plan& plan, const NodePlan& node) {
+bool turn_scales_of(Plan& plan, const NodePlan& node) {
   if (node.form != Form::kFold || (node.op != "MatMul" && node.op != "Gemm") || node.weights.size() != 1) return false;
   const auto tensor = std::find_if(plan.tensors.begin(), plan.tensors.end(), [&](const TensorPlan& entry) { return entry.tensor == node.weights[0]; });
   const auto readers = std::count_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return std::find(entry.weights.begin(), entry.weights.end(), node.weights[0]) != entry.weights.end(); });
@@ -52,6 +50,13 @@ bool turn_scales(Plan& plan, const NodePlan& node) {
 }
 
 }  // namespace
+
+bool turn_scales(Plan& plan, const std::string& name) {
+  const auto node = std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return entry.node == name; });
+  if (node == plan.nodes.end() || node->action != Action::kWeights || (node->form != Form::kFold && node->form != Form::kDequantize)) return false;
+  node->form = Form::kFold;
+  return turn_scales_of(plan, *node);
+}
 
 std::vector<std::string> demote(Plan& plan, const std::string& name, const std::string& why) {
   const auto node = std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return entry.node == name; });
@@ -68,7 +73,7 @@ std::vector<std::string> demote(Plan& plan, const std::string& name, const std::
     node->why = "weights only, arithmetic in float: " + why;
     return {name};
   }
-  if (turn_scales(plan, *node)) {
+  if (turn_scales_of(plan, *node)) {
     node->why = "weights only, a scale per row summed over: " + why;
     return {name};
   }

@@ -8,6 +8,9 @@
 namespace octet {
 namespace {
 
+// In dB; less than this is no reason to give up the usual layout.
+constexpr double kWorthTurning = 1;
+
 using Clock = std::chrono::steady_clock;
 
 struct Suspect {
@@ -70,6 +73,15 @@ class Search {
     return true;
   }
 
+  // Nodes that went back to stored weights may do better with scales along the other axis, at no cost.
+  void turn_where_better(const std::vector<std::string>& changed) {
+    for (const std::string& node : changed) {
+      Plan turned = plan_;
+      if (out_of_time() || !turn_scales(turned, node)) continue;
+      if (sqnr_of(attempt_(turned)) > sqnr_of(attempt_(plan_)) + kWorthTurning) plan_ = std::move(turned);
+    }
+  }
+
  private:
   std::vector<Suspect> ranked(const std::vector<std::string>& nodes) {
     std::vector<Suspect> suspects;
@@ -114,6 +126,7 @@ FloorResult hold_floor(Plan& plan, double min_sqnr_db, double seconds, const Try
     result.reached = search.run(Action::kWeights, result.changed);
     again = result.changed.size() > before;
   }
+  search.turn_where_better(result.changed);
   return result;
 }
 
