@@ -9,6 +9,7 @@
 #include "cli/terminal.h"
 #include "octet/error.h"
 #include "octet/quantizer.h"
+#include "octet/report.h"
 
 namespace octet {
 namespace {
@@ -47,8 +48,8 @@ void run(const InspectOptions& options) {
   const PlanSizes sizes = quantizer.sizes();
   if (options.json) {
     using Json = nlohmann::ordered_json;
-    Json json{{"octet", OCTET_VERSION}, {"model", Json::parse(facts_to_json(quantizer.facts()))}, {"plan", Json::parse(plan_to_json(plan))}};
-    json["sizes"] = {{"float_weight_bytes", sizes.float_bytes}, {"weights_in_8_bits_bytes", sizes.planned_bytes}, {"stored_bytes", sizes.stored_bytes}};
+    Json json{{"octet", OCTET_VERSION}};
+    json.update(Json::parse(quantizer_report_json(quantizer)));
     std::cout << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
     return;
   }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal.h"
+#include "octet/report.h"
 #include "octet/verdict.h"
 
 namespace octet {
@@ -113,16 +114,8 @@ std::string quantize_report_text(const QuantizeReport& report, Quantizer& quanti
 }
 
 std::string quantize_report_json(const QuantizeReport& report, Quantizer& quantizer) {
-  const Plan& plan = quantizer.plan();
-  const PlanSizes sizes = quantizer.sizes();
   Json json{{"octet", OCTET_VERSION}, {"input", report.input}, {"output", report.output}};
-  json["model"] = Json::parse(facts_to_json(quantizer.facts()));
-  json["passes"] = Json::array();
-  for (const PassReport& pass : quantizer.passes()) json["passes"].push_back({{"pass", pass.pass}, {"changes", pass.changes}, {"notes", pass.notes}});
-  json["plan"] = Json::parse(plan_to_json(plan));
-  json["sizes"] = {{"input_bytes", report.input_bytes}, {"output_bytes", report.output_bytes}, {"float_weight_bytes", sizes.float_bytes},
-                   {"weights_in_8_bits_bytes", sizes.planned_bytes}, {"stored_bytes", sizes.stored_bytes}, {"left_float", Json::array()}};
-  for (const KeptTensor& tensor : plan.kept) json["sizes"]["left_float"].push_back({{"name", tensor.tensor}, {"bytes", tensor.bytes}, {"why", tensor.why}});
+  json.update(Json::parse(quantizer_report_json(quantizer, report.output_bytes)));
   json["changed"] = report.changed;
   if (report.first_sqnr_db) json["first_sqnr_db"] = *report.first_sqnr_db;
   json["min_sqnr_db"] = report.min_sqnr_db;

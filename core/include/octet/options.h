@@ -1,0 +1,23 @@
+// The options of a quantization as JSON: what a page or a program passes where the command line has flags.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "octet/plan.h"
+
+namespace octet {
+
+struct GivenOptions {
+  PlanOptions plan_options;
+  std::optional<Plan> plan;    // use this instead of making one
+  bool external_data = false;  // weights in a file of their own
+};
+
+// An object whose keys are the command line's options in snake_case: mode, target, weight_type, per_channel,
+// reduce_range, block_size, nodes_to_quantize, nodes_to_exclude, op_types, plan (an object, as plan_to_json writes it),
+// external_data. What is absent or null takes its default. Throws Error(kUsage) naming the key for one that is unknown
+// or holds what it cannot, and what plan_from_json throws.
+GivenOptions options_from_json(std::string_view json, Target default_target);
+
+}  // namespace octet
