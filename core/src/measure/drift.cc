@@ -131,7 +131,9 @@ DriftMeter& DriftMeter::operator=(DriftMeter&&) noexcept = default;
 
 void DriftMeter::add(const Sample& reference, const Sample& candidate) {
   std::size_t expected = 0;  // outputs come in the same order each time, so the place is nearly always known
-  for (const auto& [name, value] : reference) {
+  for (const auto& entry : reference) {
+    const std::string& name = entry.first;  // not a structured binding: Clang before 16 lets no lambda capture those
+    const Tensor& value = entry.second;
     std::size_t at = expected;
     if (at >= outputs_.size() || outputs_[at].first != name) {
       const auto found = std::find_if(outputs_.begin(), outputs_.end(), [&](const auto& o) { return o.first == name; });

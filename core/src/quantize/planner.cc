@@ -18,6 +18,13 @@ constexpr std::int64_t kMinRowLength = 64;
 // Tables are kept in float below this SQNR of their own values: they may be masks or measurements rather than weights.
 constexpr double kMinTableSqnr = 25.0;
 
+// Where a few large rows set the scale of all, half of the rows would be left fewer than 5 bits.
+bool rows_differ(std::vector<float> row_scales, float table_scale) {
+  const auto middle = row_scales.begin() + static_cast<std::ptrdiff_t>(row_scales.size() / 2);
+  std::nth_element(row_scales.begin(), middle, row_scales.end());
+  return middle != row_scales.end() && *middle < table_scale / 8;
+}
+
 }  // namespace
 
 Planner::Planner(Model& model, const PlanOptions& options, const Progress& progress)
@@ -174,6 +181,7 @@ void Planner::decide_layout(Candidate& candidate) {
                                   [&](const Reader& reader) { return reader.slot.axis == first.axis && reader.slot.axes == first.axes; });
   const bool gathered_only = std::all_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& r) { return steps_[r.node].rule->family == Family::kGather; });
   bool per_channel = options_.per_channel.value_or(true) && agreed && first.axis.has_value();
+  candidate.gathered = gathered_only && first.axis == 0;
   if (per_channel && (gathered_only || candidate.weak)) {
     const auto rows = static_cast<std::uint64_t>(tensor.dims(*first.axis));
     per_channel = rows > 0 && elements / rows >= static_cast<std::uint64_t>(kMinRowLength);
@@ -208,6 +216,15 @@ void Planner::scan_weights() {
     const auto& tensor = *work[i]->value->initializer;
     try {
       params[i] = std::make_shared<WeightParams>(compute_params(store, tensor, work[i]->plan));
+      if (work[i]->gathered && !work[i]->plan.axis && options_.per_channel.value_or(true)) {
+        TensorPlan by_row = work[i]->plan;
+        by_row.axis = 0;
+        auto rows = std::make_shared<WeightParams>(compute_params(store, tensor, by_row));
+        if (rows_differ(rows->scale, params[i]->scale.front())) {
+          work[i]->plan = by_row;
+          params[i] = std::move(rows);
+        }
+      }
       if (work[i]->weak && weight_sqnr_db(store, tensor, work[i]->plan, *params[i]) < kMinTableSqnr) keep[i] = "8 bits would lose too much of its values";
     } catch (const Error& fault) {
       if (!work[i]->weak || fault.code() != ErrorCode::kNonFinite) throw;

@@ -29,6 +29,7 @@ class Planner {
     Value* value = nullptr;
     std::vector<Reader> readers;
     std::string keep;  // why it stays in float; "" = planned
+    bool gathered = false;  // only whole rows of it are read
     bool weak = false; // a table: kept in float rather than refused when 8 bits do not suit it
     TensorPlan plan;
   };

@@ -38,39 +38,43 @@ bool usable(const VerifyResult& result) { return result.verified && result.loads
 
 double sqnr_of(const VerifyResult& result) { return usable(result) && result.finite ? result.worst_sqnr_db : -kSqnrEqual; }
 
-std::vector<std::string> active_nodes(const Plan& plan, Action action) {
+std::vector<std::string> active_nodes(const Plan& plan) {
   std::vector<std::string> nodes;
   for (const NodePlan& node : plan.nodes) {
-    if (node.action == action) nodes.push_back(node.node);
+    if (node.action != Action::kKeep) nodes.push_back(node.node);
   }
   return nodes;
 }
 
+bool computes_in_integers(const Plan& plan, const std::string& name) {
+  return std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& node) { return node.node == name && node.action == Action::kDynamic; });
+}
+
+// Integers → fused kernel → folded → folded with scales along the other axis → float.
+constexpr int kMostSteps = 4;
+
+std::vector<std::string> retreat_node(Plan& plan, const std::string& node, int steps, const std::string& why) {
+  std::vector<std::string> changed;
+  for (int step = 0; step < steps; ++step) {
+    auto now = demote(plan, node, why);
+    if (now.empty()) break;
+    changed = std::move(now);
+  }
+  return changed;
+}
+
 class Search {
  public:
-  Search(Plan& plan, double floor, double seconds, const TryPlan& attempt) : plan_(plan), floor_(floor), attempt_(attempt), end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
+  Search(Plan& plan, double floor, double seconds, const TryPlan& attempt)
+      : plan_(plan), floor_(floor), attempt_(attempt), end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
 
-  // Moves the fewest of the worst nodes of one action; true when the floor then holds.
-  bool run(Action action, std::vector<std::string>& changed) {
-    const auto nodes = active_nodes(plan_, action);
-    if (nodes.empty()) return false;
-    const auto order = ranked(nodes);
-    // Doubling finds a number that suffices, halving the smallest that does.
-    std::size_t low = 0, high = 1;
-    while (!holds(order, high)) {
-      low = high;
-      if (high == order.size() || out_of_time()) {
-        take(order, order.size(), changed);
-        return false;
-      }
-      high = std::min(order.size(), 2 * high);
+  bool run(std::vector<std::string>& changed) {
+    order_ = ranked(active_nodes(plan_));
+    if (order_.empty()) return false;
+    for (int steps = 1; steps <= kMostSteps; ++steps) {
+      if (fewest(steps, changed)) return true;
     }
-    while (high - low > 1 && !out_of_time()) {
-      const std::size_t middle = (low + high) / 2;
-      (holds(order, middle) ? high : low) = middle;
-    }
-    take(order, high, changed);
-    return true;
+    return false;
   }
 
   // Nodes that went back to stored weights may do better with scales along the other axis, at no cost.
@@ -94,21 +98,34 @@ class Search {
     return suspects;
   }
 
-  bool holds(const std::vector<Suspect>& order, std::size_t count) {
-    Plan trial = plan_;
-    for (std::size_t i = 0; i < count; ++i) demote(trial, order[i].node, "");
-    return sqnr_of(attempt_(trial)) >= floor_;
+  // Doubling finds a number of the worst nodes that suffices, halving the smallest that does.
+  bool fewest(int steps, std::vector<std::string>& changed) {
+    std::size_t low = 0, high = 1;
+    while (!holds(high, steps)) {
+      if (high == order_.size()) return false;
+      low = high;
+      high = out_of_time() ? order_.size() : std::min(order_.size(), 2 * high);
+    }
+    while (high - low > 1 && !out_of_time()) {
+      const std::size_t middle = (low + high) / 2;
+      (holds(middle, steps) ? high : low) = middle;
+    }
+    for (std::size_t i = 0; i < high; ++i) {
+      for (auto& node : retreat_node(plan_, order_[i].node, steps, "alone it brings the output to " + format_db(order_[i].sqnr_db))) changed.push_back(node);
+    }
+    return true;
   }
 
-  void take(const std::vector<Suspect>& order, std::size_t count, std::vector<std::string>& changed) {
-    for (std::size_t i = 0; i < count; ++i) {
-      for (auto& node : demote(plan_, order[i].node, "alone it brings the output to " + format_db(order[i].sqnr_db))) changed.push_back(node);
-    }
+  bool holds(std::size_t count, int steps) const {
+    Plan trial = plan_;
+    for (std::size_t i = 0; i < count; ++i) retreat_node(trial, order_[i].node, steps, "");
+    return sqnr_of(attempt_(trial)) >= floor_;
   }
 
   bool out_of_time() const { return Clock::now() > end_; }
 
   Plan& plan_;
+  std::vector<Suspect> order_;  // worst first
   double floor_;
   const TryPlan& attempt_;
   Clock::time_point end_;
@@ -119,20 +136,15 @@ class Search {
 FloorResult hold_floor(Plan& plan, double min_sqnr_db, double seconds, const TryPlan& attempt) {
   FloorResult result;
   Search search(plan, min_sqnr_db, seconds, attempt);
-  result.reached = search.run(Action::kDynamic, result.changed);
-  // A node may have two steps left: the fused form, then the folded one, then float.
-  for (bool again = true; again && !result.reached;) {
-    const std::size_t before = result.changed.size();
-    result.reached = search.run(Action::kWeights, result.changed);
-    again = result.changed.size() > before;
-  }
+  result.reached = search.run(result.changed);
   search.turn_where_better(result.changed);
   return result;
 }
 
 std::vector<std::string> retreat_from_integers(Plan& plan, const std::string& why) {
   std::vector<std::string> changed;
-  for (const auto& node : active_nodes(plan, Action::kDynamic)) {
+  for (const auto& node : active_nodes(plan)) {
+    if (!computes_in_integers(plan, node)) continue;
     for (auto& name : demote(plan, node, why)) changed.push_back(name);
   }
   for (auto& name : fold_matrices(plan, why)) {
