@@ -1,6 +1,6 @@
 // y = MatMul(x, w)   →   w' = Mul(Cast(q), s);            y = MatMul(x, w')      fold: other operators, other targets
 //                    →   w' = DequantizeLinear(q, s);     y = MatMul(x, w')      dequantize: natively, fused by the runtime
-// y = Gather(w, i)   →   y = DequantizeLinear(Gather(q, i), s)                   gather, one scale
+// y = Gather(w, i)   →   y = Mul(Cast(Gather(q, i)), s)                          gather, one scale
 //                    →   y = Mul(Cast(Gather(q, i)), Gather(s, i))               gather, a scale per row
 #include "model/tensor_access.h"
 #include "quantize/rewriter.h"
@@ -74,21 +74,15 @@ void gather_then_dequantize(Rewriter& rewriter, const NodeAt& at, Quantized& ten
     return output;
   };
   const std::string rows = gathered(rewriter.data(tensor), wish + "_quantized");
-  const bool zero = rewriter.has_zero_point(tensor);
-  if (!plan.axis && type == onnx::TensorProto::FLOAT && rewriter.opset() >= 10 && bit_width(plan.type) == 8) {
-    std::vector<std::string> inputs = {rows, rewriter.flat_scale(tensor)};
-    if (zero) inputs.push_back(rewriter.zero_point(tensor));
-    rewriter.node_before(at, "DequantizeLinear", inputs, {wish});
-  } else {
-    std::string value = rewriter.cast_before(at, rows, type, wish + "_cast");
-    const bool per_row = plan.axis.has_value();
-    if (zero) {
-      const std::string& all = rewriter.column_zero_point(tensor);
-      value = rewriter.before(at, "Sub", {value, per_row ? gathered(all, wish + "_zero_point") : all}, wish + "_centered");
-    }
-    const std::string& all = rewriter.column_scale(tensor);
-    rewriter.node_before(at, "Mul", {value, per_row ? gathered(all, wish + "_scale") : all}, {wish});
+  // Not DequantizeLinear: ONNX Runtime 1.30 moves one past a Transpose behind it and then computes something else.
+  std::string value = rewriter.cast_before(at, rows, type, wish + "_cast");
+  const bool per_row = plan.axis.has_value();
+  if (rewriter.has_zero_point(tensor)) {
+    const std::string& all = rewriter.column_zero_point(tensor);
+    value = rewriter.before(at, "Sub", {value, per_row ? gathered(all, wish + "_zero_point") : all}, wish + "_centered");
   }
+  const std::string& scales = rewriter.column_scale(tensor);
+  rewriter.node_before(at, "Mul", {value, per_row ? gathered(scales, wish + "_scale") : scales}, {wish});
   rewriter.remove(at);
 }
 

@@ -15,6 +15,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Fused kernels round differently; further apart than this they no longer compute the same.
+constexpr double kConsistentDb = 20;
+
 Verdict verdict_of(const QuantizeReport& report) {
   VerdictInput input{report.input_bytes, report.output_bytes, {}, {}, false, report.min_sqnr_db};
   if (report.verify && report.verify->verified) {
@@ -73,6 +76,9 @@ std::string verify_lines(const VerifyResult& verify) {
   if (verify.latency) {
     text += fmt::format("latency {} → {} (median of {}, one thread, interleaved): {} [{}, {}]\n", format_ms(verify.latency->baseline.median_ms), format_ms(verify.latency->candidate.median_ms),
                         verify.latency->candidate.runs, format_times(verify.latency->speedup.ratio), format_times(verify.latency->speedup.low), format_times(verify.latency->speedup.high));
+  }
+  if (verify.consistency_sqnr_db < kConsistentDb) {
+    text += fmt::format("caution: with graph optimizations on, the runtime computes something else than with them off ({} between the two)\n", format_db(verify.consistency_sqnr_db));
   }
   if (!verify.why.empty()) text += verify.why + "\n";
   text += fmt::format("verified in {:.1f} s with {} in a process of its own\n", verify.seconds, format_bytes(verify.peak_bytes));
