@@ -63,13 +63,12 @@ def stored_tensors(model):
         for tensor in initializers:
             yield tensor.name, tensor
         for node in group:
-            for attribute in node.attribute:
-                name = node.output[0] if node.op_type == "Constant" else f"{node.name or node.op_type}.{attribute.name}"
+            for attribute in node.attribute if node.op_type == "Constant" else []:
                 if attribute.HasField("t"):
-                    yield name, attribute.t
-                elif node.op_type == "Constant" and attribute.name in ("value_float", "value_floats"):
+                    yield node.output[0], attribute.t
+                elif attribute.name in ("value_float", "value_floats"):
                     values = list(attribute.floats) or [attribute.f]
-                    yield name, helper.make_tensor(name, TensorProto.FLOAT, [len(values)], values)
+                    yield node.output[0], helper.make_tensor(node.output[0], TensorProto.FLOAT, [len(values)], values)
 
 
 def elements(tensor):
@@ -108,11 +107,16 @@ def scale_names(model):
             return name == node.output[1]  # the activation's scale, which the weight's is multiplied with
         return node.op_type in INTEGER_OPERATORS or (node.op_type in LAYOUT and holds_integers(node.input[0]))
 
+    def origin(name):
+        """What a scale was gathered or turned from."""
+        node = maker.get(name)
+        return origin(node.input[0]) if node is not None and node.op_type in LAYOUT else name
+
     names = set()
     for node in nodes(model):
         names.update(node.input[i] for i in SCALE_INPUTS.get(node.op_type, []) if i < len(node.input))
         if node.op_type == "Mul":
-            names.update(scale for scale, other in (node.input, node.input[::-1]) if holds_integers(other))
+            names.update(origin(scale) for scale, other in (node.input, node.input[::-1]) if holds_integers(other))
     return {name for name in names if name in stored and stored[name].data_type in FLOAT_BYTES}
 
 

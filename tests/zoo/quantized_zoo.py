@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import functools
 import os
 from functools import cached_property
 from pathlib import Path
@@ -55,13 +56,13 @@ class Quantized:
         assert self.report
         return onnx.load(self.path)
 
-    @cached_property
+    @property
     def samples(self):
-        return runtime.load_samples(self.zoo / self.source["eval"])
+        return float_run(self.source_path, self.zoo / self.source["eval"])[0]
 
-    @cached_property
+    @property
     def reference(self):
-        return runtime.run_all(self.source_path, self.samples, optimized=False)
+        return float_run(self.source_path, self.zoo / self.source["eval"])[1]
 
     @cached_property
     def outputs(self):
@@ -80,6 +81,13 @@ class Quantized:
             "ratio": f"{after / before:.3f}",
             "worst_sqnr_db": f"{runtime.worst_sqnr(self.reference, self.outputs):.1f}",
         }
+
+
+@functools.lru_cache(maxsize=1)  # both modes of a model follow each other
+def float_run(model, folder):
+    """The evaluation samples and what the float model makes of them."""
+    samples = runtime.load_samples(folder)
+    return samples, runtime.run_all(model, samples, optimized=False)
 
 
 def stored_results():

