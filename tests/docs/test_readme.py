@@ -1,0 +1,93 @@
+"""What the documents say is true: examples give the output shown, options, statuses and paths exist."""
+
+import json
+import re
+
+import pytest
+from octet_cli import EXIT, octet
+from readme_blocks import blocks, difference, run
+from source_tree import PROJECT, files
+
+README = (PROJECT / "README.md").read_text()
+DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
+# Words in backquotes that look like paths and are examples, or appear only once something was built.
+NOT_IN_THE_TREE = {"labels.json", "small.onnx", "OUTPUT.data"}
+
+
+@pytest.mark.parametrize("examples", blocks(), ids=lambda examples: examples[0].command.split()[0])
+def test_examples_say_what_is_shown(examples):
+    for example, said in zip(examples, run(examples), strict=True):
+        wrong = difference(example.shown, said)
+        assert not wrong, f"$ {example.command}\n{wrong}"
+
+
+def test_there_are_examples():
+    assert {word for examples in blocks() for e in examples for word in e.command.split()[:2]} >= {
+        *("scripts/demo", "scripts/octet", "quantize", "compare")
+    }
+
+
+def table_after(heading):
+    section = README.split(f"{heading}\n", 1)[1].split("\n#", 1)[0]
+    rows = [line.strip("|").split(" | ") for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in row] for row in rows[2:]]
+
+
+def test_exit_statuses_are_those_of_the_core():
+    source = (PROJECT / "core/src/model/error.cc").read_text()
+    statuses = {int(status) for status in re.findall(r"CodeRow\{ErrorCode::\w+, (\d+),", source)}
+    shown = {int(row[0]) for row in table_after("## Exit status")}
+    assert shown == statuses | {0}
+    assert set(EXIT.values()) <= shown
+    assert all(f"{status} " in octet("--help").stdout for status in shown)
+
+
+def helps():
+    return {command: octet(command, "--help").succeeded().stdout for command in ("inspect", "quantize", "compare", "bench")}
+
+
+def test_options_exist():
+    texts = helps()
+    everywhere = "".join(texts.values())
+    for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", README)):
+        assert option in everywhere, f"README.md names {option}, no command has it"
+    for row in table_after("### How to quantize"):
+        for option in re.findall(r"--[a-z-]+", row[0]):
+            assert option in texts["quantize"], option
+    for command in re.findall(r"`octet (\w+) ", README):
+        assert command in texts, command
+
+
+def test_options_are_documented():
+    documented = set(re.findall(r"--[a-z][a-z-]+", README))
+    offered = set(re.findall(r"--[a-z][a-z-]+", "".join(helps().values())))
+    # -o, and those whose place is the --help of one command.
+    assert offered - documented <= {"--help", "--output", "--threads", "--warmup", "--runs", "--seconds", "--limit"}
+
+
+def exists(name, names):
+    """Whether a path of a document is in the tree, whole or as the end of one; patterns and * count."""
+    pattern = re.compile(r"(?:.*/)?" + re.escape(name.rstrip("/")).replace(r"\*", "[^/]*") + "(?:/.*)?")
+    return any(pattern.fullmatch(file) for file in names)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_paths_exist(document):
+    names = [str(path.relative_to(PROJECT)) for path in files()]
+    text = (PROJECT / document).read_text()
+    paths = re.findall(r"`((?:[\w.*-]+/)+[\w.*-]*|[\w*-]+\.(?:h|cc|py|md|json|csv|data|onnx))`", text)
+    missing = [
+        path
+        for path in paths
+        if not path.startswith("build/") and path not in NOT_IN_THE_TREE and not re.search("[A-Z]{2}", path)
+        if not (PROJECT / path).exists() and not exists(path, names)
+    ]
+    assert not missing, f"{document} names what is not there: {missing}"
+
+
+def test_the_arithmetic_of_the_guides_model():
+    facts = json.loads(octet("inspect", PROJECT / "tests/data/gpt_char.onnx", "--json").succeeded().stdout)["model"]
+    assert facts["parameters"] == pytest.approx(210_000, rel=0.02)
+    assert round((facts["file_bytes"] - facts["float_bytes"]) / 1e6, 2) == 0.03
+    assert round(facts["file_bytes"] / 1e6, 2) == 0.86 and round(facts["float_bytes"] / 1e6, 2) == 0.83
+    assert "0.86 MB" in README and "0.83 MB" in README
