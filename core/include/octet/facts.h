@@ -25,11 +25,11 @@ struct ModelFacts {
   std::map<std::string, std::int64_t> opsets;  // by domain; "" is written ai.onnx
   std::uint64_t file_bytes = 0, parameters = 0, float_bytes = 0, stored_bytes = 0;
   int nodes = 0, subgraphs = 0, functions = 0;
-  bool quantized_already = false;              // has integer operators or Q/DQ
-  std::map<std::string, int> operators;        // "domain.Op" unless standard
+  bool quantized_already = false;        // has integer operators or Q/DQ
+  std::map<std::string, int> operators;  // "domain.Op" unless standard
   std::vector<ValueFacts> inputs, outputs;
   std::map<std::string, std::int64_t> index_bounds;  // integer inputs that index a stored table, with its length
-  std::vector<TensorFacts> largest;            // stored tensors by size, at most 20
+  std::vector<TensorFacts> largest;                  // stored tensors by size, at most 20
 };
 
 ModelFacts facts_of(Model& model);

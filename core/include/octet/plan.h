@@ -37,15 +37,15 @@ enum class Form {
 struct TensorPlan {
   std::string tensor;  // name, or "NODE/name" where the name alone is not unique
   WeightType type = WeightType::kInt8;
-  std::optional<int> axis;   // first axis with a scale per element; none = one scale per tensor
-  int axes = 1;              // how many axes from there (2 for LSTM: direction and gate row)
-  bool symmetric = true;     // zero point 0 (or the middle of an unsigned type)
-  bool reduce_range = false; // 7 bits, for processors whose 8-bit products saturate
-  bool across = false;          // scales along the rows a matrix sums over, not its outputs: the last try before float
-  bool transposed = false;   // stored with its two axes swapped (Gemm with transB)
-  int block_size = 0;        // for Form::kBlocks
-  std::uint64_t bytes = 0;     // of the float tensor; for reports
-  int rank = 0;                // of the tensor
+  std::optional<int> axis;    // first axis with a scale per element; none = one scale per tensor
+  int axes = 1;               // how many axes from there (2 for LSTM: direction and gate row)
+  bool symmetric = true;      // zero point 0 (or the middle of an unsigned type)
+  bool reduce_range = false;  // 7 bits, for processors whose 8-bit products saturate
+  bool across = false;        // scales along the rows a matrix sums over, not its outputs: the last try before float
+  bool transposed = false;    // stored with its two axes swapped (Gemm with transB)
+  int block_size = 0;         // for Form::kBlocks
+  std::uint64_t bytes = 0;    // of the float tensor; for reports
+  int rank = 0;               // of the tensor
 };
 
 struct NodePlan {
@@ -73,7 +73,8 @@ struct Plan {
   std::vector<KeptTensor> kept;     // float tensors that stay, each with its reason
   std::vector<std::string> notes;   // what the user should know
 
-  // Scales found while planning: spares apply_plan a pass over the weights, never changes its result; not part of the JSON.
+  // Scales found while planning: spares apply_plan a pass over the weights, never changes its result; not part of the
+  // JSON.
   std::shared_ptr<const ParamsCache> cache;
 };
 
@@ -92,8 +93,8 @@ struct PlanOptions {
 // Called with the work done and the whole, in bytes; throw from it to cancel.
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
-// Marks the nodes that the lists name. To be called on the model as loaded, before normalize(), so that the names are the
-// user's own. Throws Error(kUsage) for an entry that matches nothing.
+// Marks the nodes that the lists name. To be called on the model as loaded, before normalize(), so that the names are
+// the user's own. Throws Error(kUsage) for an entry that matches nothing.
 void select_nodes(Model& model, const PlanOptions& options);
 
 // Plans a normalized model. Reads each candidate weight once, so that a weight with NaN or infinity is refused here

@@ -36,13 +36,14 @@ class Quantizer {
 // Checks options against each other. Throws Error(kUsage).
 void check_options(const PlanOptions& options);
 
-// Moves a node one step towards float: integers → weights only → (folded weights) → float. A tensor that goes back to float takes all its
-// readers along, so that it is never stored twice. Returns the nodes changed, empty when the node was in float already.
+// Moves a node one step towards float: integers → weights only → (folded weights) → float. A tensor that goes back to
+// float takes all its readers along, so that it is never stored twice. Returns the nodes changed, empty when the node
+// was in float already.
 std::vector<std::string> demote(Plan& plan, const std::string& node, const std::string& why);
 
-// Stores a matrix with a scale per row that it sums over instead of per output, in the folded form. Where an input channel
-// is hundreds of times larger than the others, the weights that meet it are as much smaller, and such scales hold both.
-// False when the node has no such matrix to itself, or has been turned already.
+// Stores a matrix with a scale per row that it sums over instead of per output, in the folded form. Where an input
+// channel is hundreds of times larger than the others, the weights that meet it are as much smaller, and such scales
+// hold both. False when the node has no such matrix to itself, or has been turned already.
 bool turn_scales(Plan& plan, const std::string& node);
 
 }  // namespace octet

@@ -11,9 +11,9 @@ namespace octet {
 
 struct VerdictInput {
   std::uint64_t float_bytes = 0, output_bytes = 0;
-  std::optional<Speedup> speedup;    // none: not measured
-  std::optional<double> sqnr_db;     // worst output; none: not measured
-  bool synthetic = false;            // drift on made-up inputs says little
+  std::optional<Speedup> speedup;  // none: not measured
+  std::optional<double> sqnr_db;   // worst output; none: not measured
+  bool synthetic = false;          // drift on made-up inputs says little
   double min_sqnr_db = 10;
 };
 

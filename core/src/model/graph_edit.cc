@@ -77,8 +77,8 @@ void sort_graph(onnx::GraphProto& graph) {
     for (int i = 0; i < count; ++i) {
       if (waiting[static_cast<std::size_t>(i)] > 0) {
         const auto& node = graph.node(i);
-        throw Error(ErrorCode::kMalformed, node.op_type() + " '" + node.name() + "'", "the graph is cyclic: this node depends on its own output",
-                    "export the model again");
+        throw Error(ErrorCode::kMalformed, node.op_type() + " '" + node.name() + "'",
+                    "the graph is cyclic: this node depends on its own output", "export the model again");
       }
     }
   }
@@ -142,7 +142,8 @@ float float_attribute(const onnx::NodeProto& node, std::string_view name, float 
 
 void drop_attribute(onnx::NodeProto& node, std::string_view name) {
   auto& list = *node.mutable_attribute();
-  list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& attribute) { return attribute.name() == name; }), list.end());
+  list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& attribute) { return attribute.name() == name; }),
+             list.end());
 }
 
 void set_attribute(onnx::NodeProto& node, const std::string& name, std::int64_t value) {

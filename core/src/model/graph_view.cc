@@ -38,7 +38,8 @@ void GraphView::add_scope(onnx::GraphProto& graph, Scope* parent, onnx::NodeProt
       if (node.input(i).empty()) continue;
       Value* value = find(scope, node.input(i));
       if (!value) {
-        throw Error(ErrorCode::kMalformed, describe(node), "reads '" + node.input(i) + "', which nothing defines before it",
+        throw Error(ErrorCode::kMalformed, describe(node),
+                    "reads '" + node.input(i) + "', which nothing defines before it",
                     "export the model again, or check it with onnx.checker");
       }
       value->uses.push_back({&node, &scope, i});
@@ -49,14 +50,17 @@ void GraphView::add_scope(onnx::GraphProto& graph, Scope* parent, onnx::NodeProt
       if (output.empty()) continue;
       Value& value = define(output);
       if (value.producer || value.initializer || value.graph_input) {
-        throw Error(ErrorCode::kMalformed, describe(node), "defines '" + output + "' a second time", "export the model again");
+        throw Error(ErrorCode::kMalformed, describe(node), "defines '" + output + "' a second time",
+                    "export the model again");
       }
       value.producer = &node;
     }
   }
   for (const auto& output : graph.output()) {
     Value* value = find(scope, output.name());
-    if (!value) throw Error(ErrorCode::kMalformed, "output '" + output.name() + "'", "nothing defines it", "export the model again");
+    if (!value)
+      throw Error(ErrorCode::kMalformed, "output '" + output.name() + "'", "nothing defines it",
+                  "export the model again");
     ++value->graph_outputs;
   }
 }

@@ -1,5 +1,5 @@
-// Producers, consumers and scopes of a model's graph and all its nested subgraphs: what passes, rules and reports look at.
-// A view holds pointers into the skeleton; build a new one after changing node or initializer lists.
+// Producers, consumers and scopes of a model's graph and all its nested subgraphs: what passes, rules and reports look
+// at. A view holds pointers into the skeleton; build a new one after changing node or initializer lists.
 #pragma once
 
 #include <memory>

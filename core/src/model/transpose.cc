@@ -15,7 +15,8 @@ void transpose_tiles(const std::uint8_t* in, std::uint64_t rows, std::uint64_t c
     for (std::uint64_t c0 = 0; c0 < cols; c0 += kTile) {
       const std::uint64_t r1 = std::min(rows, r0 + kTile), c1 = std::min(cols, c0 + kTile);
       for (std::uint64_t c = c0; c < c1; ++c) {
-        for (std::uint64_t r = r0; r < r1; ++r) std::memcpy(out + (c * rows + r) * kWidth, in + (r * cols + c) * kWidth, kWidth);
+        for (std::uint64_t r = r0; r < r1; ++r)
+          std::memcpy(out + (c * rows + r) * kWidth, in + (r * cols + c) * kWidth, kWidth);
       }
     }
   }
@@ -23,13 +24,19 @@ void transpose_tiles(const std::uint8_t* in, std::uint64_t rows, std::uint64_t c
 
 }  // namespace
 
-void transpose_elements(std::span<const std::uint8_t> in, std::uint64_t rows, std::uint64_t cols, std::size_t width, std::span<std::uint8_t> out) {
+void transpose_elements(std::span<const std::uint8_t> in, std::uint64_t rows, std::uint64_t cols, std::size_t width,
+                        std::span<std::uint8_t> out) {
   switch (width) {
-    case 1: return transpose_tiles<1>(in.data(), rows, cols, out.data());
-    case 2: return transpose_tiles<2>(in.data(), rows, cols, out.data());
-    case 4: return transpose_tiles<4>(in.data(), rows, cols, out.data());
-    case 8: return transpose_tiles<8>(in.data(), rows, cols, out.data());
-    default: throw Error(ErrorCode::kInternal, {}, "cannot transpose elements of " + std::to_string(width) + " bytes");
+    case 1:
+      return transpose_tiles<1>(in.data(), rows, cols, out.data());
+    case 2:
+      return transpose_tiles<2>(in.data(), rows, cols, out.data());
+    case 4:
+      return transpose_tiles<4>(in.data(), rows, cols, out.data());
+    case 8:
+      return transpose_tiles<8>(in.data(), rows, cols, out.data());
+    default:
+      throw Error(ErrorCode::kInternal, {}, "cannot transpose elements of " + std::to_string(width) + " bytes");
   }
 }
 
@@ -39,9 +46,10 @@ void transpose_matrix(Model& model, onnx::TensorProto& tensor) {
   const std::size_t width = rows * cols == 0 ? 1 : static_cast<std::size_t>(size / (rows * cols));
   if (stored_id(tensor)) {
     onnx::TensorProto source = tensor;
-    const auto id = model.store().add_computed(size, [&store = model.store(), source, rows, cols, width](std::span<std::uint8_t> out) {
-      transpose_elements(tensor_bytes(store, source).bytes(), rows, cols, width, out);
-    });
+    const auto id = model.store().add_computed(
+        size, [&store = model.store(), source, rows, cols, width](std::span<std::uint8_t> out) {
+          transpose_elements(tensor_bytes(store, source).bytes(), rows, cols, width, out);
+        });
     set_stored_id(tensor, id);
   } else {
     const TensorBytes in = tensor_bytes(model, tensor);

@@ -9,6 +9,7 @@ namespace octet {
 void transpose_matrix(Model& model, onnx::TensorProto& tensor);
 
 // `in` is rows × cols, `out` cols × rows, elements of `width` bytes.
-void transpose_elements(std::span<const std::uint8_t> in, std::uint64_t rows, std::uint64_t cols, std::size_t width, std::span<std::uint8_t> out);
+void transpose_elements(std::span<const std::uint8_t> in, std::uint64_t rows, std::uint64_t cols, std::size_t width,
+                        std::span<std::uint8_t> out);
 
 }  // namespace octet

@@ -47,9 +47,10 @@ void convert_opset(Model& model, int version) {
   try {
     converted = onnx::version_conversion::ConvertVersion(proto, version);
   } catch (const std::exception& fault) {
-    throw Error(ErrorCode::kUnsupported, model.name,
-                "opset " + std::to_string(from) + " cannot be converted to " + std::to_string(version) + ": " + fault.what(),
-                "export the model with opset " + std::to_string(version));
+    throw Error(
+        ErrorCode::kUnsupported, model.name,
+        "opset " + std::to_string(from) + " cannot be converted to " + std::to_string(version) + ": " + fault.what(),
+        "export the model with opset " + std::to_string(version));
   }
   restore_metadata(*converted.mutable_graph(), metadata);
   *converted.mutable_metadata_props() = proto.metadata_props();

@@ -17,9 +17,17 @@ using onnx::TensorProto;
 
 bool is_integer(int type) {
   switch (type) {
-    case TensorProto::INT8: case TensorProto::INT16: case TensorProto::INT32: case TensorProto::INT64:
-    case TensorProto::UINT8: case TensorProto::UINT16: case TensorProto::UINT32: case TensorProto::BOOL: return true;
-    default: return false;
+    case TensorProto::INT8:
+    case TensorProto::INT16:
+    case TensorProto::INT32:
+    case TensorProto::INT64:
+    case TensorProto::UINT8:
+    case TensorProto::UINT16:
+    case TensorProto::UINT32:
+    case TensorProto::BOOL:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -33,10 +41,14 @@ void store_as(std::span<const From> in, std::span<std::uint8_t> out) {
 
 // Casts whose result every platform agrees on: between float types without double rounding, and from integers.
 bool can_fold(int from, int to) {
-  if (from == TensorProto::FLOAT16 || from == TensorProto::BFLOAT16) return to == TensorProto::FLOAT || to == TensorProto::DOUBLE;
-  if (from == TensorProto::FLOAT) return to == TensorProto::DOUBLE || to == TensorProto::FLOAT16 || to == TensorProto::BFLOAT16;
+  if (from == TensorProto::FLOAT16 || from == TensorProto::BFLOAT16)
+    return to == TensorProto::FLOAT || to == TensorProto::DOUBLE;
+  if (from == TensorProto::FLOAT)
+    return to == TensorProto::DOUBLE || to == TensorProto::FLOAT16 || to == TensorProto::BFLOAT16;
   if (from == TensorProto::DOUBLE) return to == TensorProto::FLOAT;
-  if (is_integer(from)) return to == TensorProto::FLOAT || to == TensorProto::DOUBLE || to == TensorProto::INT64 || to == TensorProto::INT32;
+  if (is_integer(from))
+    return to == TensorProto::FLOAT || to == TensorProto::DOUBLE || to == TensorProto::INT64 ||
+           to == TensorProto::INT32;
   return false;
 }
 
@@ -73,7 +85,8 @@ TensorProto cast_tensor(Model& model, const TensorProto& source, int to, const s
     return result;
   }
   // Converted each time it is read, so that a large table never stands in memory twice.
-  const auto produced = model.store().add_computed(size, [&store = model.store(), source, to](std::span<std::uint8_t> out) { convert(store, source, to, out); });
+  const auto produced = model.store().add_computed(
+      size, [&store = model.store(), source, to](std::span<std::uint8_t> out) { convert(store, source, to, out); });
   set_stored_id(result, produced);
   if (size > tensor_byte_size(source)) mark_widened(result, source.data_type(), *id);
   return result;

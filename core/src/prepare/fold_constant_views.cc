@@ -16,7 +16,8 @@ using Dims = std::vector<std::int64_t>;
 
 Dims dims_of(const onnx::TensorProto& tensor) { return {tensor.dims().begin(), tensor.dims().end()}; }
 
-std::optional<Dims> constant_ints(const Model& model, const GraphView& view, const NodeAt& at, int index, std::string_view attribute) {
+std::optional<Dims> constant_ints(const Model& model, const GraphView& view, const NodeAt& at, int index,
+                                  std::string_view attribute) {
   if (const auto* found = find_attribute(*at.node, attribute)) return Dims(found->ints().begin(), found->ints().end());
   const Value* value = view.input(at, index);
   if (!value || !value->constant() || value->initializer->data_type() != onnx::TensorProto::INT64) return std::nullopt;
@@ -32,9 +33,12 @@ std::optional<Dims> reshaped(const Dims& dims, Dims shape, bool allow_zero) {
       if (i >= dims.size()) return std::nullopt;
       shape[i] = dims[i];
     }
-    if (shape[i] == -1 && !open) open = &shape[i];
-    else if (shape[i] < 0) return std::nullopt;
-    else known *= shape[i];
+    if (shape[i] == -1 && !open)
+      open = &shape[i];
+    else if (shape[i] < 0)
+      return std::nullopt;
+    else
+      known *= shape[i];
   }
   if (open) {
     if (known == 0 || total % known != 0) return std::nullopt;
@@ -57,7 +61,9 @@ std::optional<Dims> viewed_dims(const Model& model, const GraphView& view, const
     std::int64_t axis = int_attribute(node, "axis", 1);
     if (axis < 0) axis += rank;
     if (axis < 0 || axis > rank) return std::nullopt;
-    const auto product = [](auto begin, auto end) { return std::accumulate(begin, end, std::int64_t{1}, std::multiplies<>()); };
+    const auto product = [](auto begin, auto end) {
+      return std::accumulate(begin, end, std::int64_t{1}, std::multiplies<>());
+    };
     return Dims{product(dims.begin(), dims.begin() + axis), product(dims.begin() + axis, dims.end())};
   }
   if (is_op(node, "Squeeze")) {
@@ -65,7 +71,8 @@ std::optional<Dims> viewed_dims(const Model& model, const GraphView& view, const
     if (!axes) return std::nullopt;
     Dims result;
     for (std::int64_t i = 0; i < rank; ++i) {
-      const bool named = std::any_of(axes->begin(), axes->end(), [&](auto axis) { return axis == i || axis + rank == i; });
+      const bool named =
+          std::any_of(axes->begin(), axes->end(), [&](auto axis) { return axis == i || axis + rank == i; });
       if (named && dims[static_cast<std::size_t>(i)] != 1) return std::nullopt;
       if (!named) result.push_back(dims[static_cast<std::size_t>(i)]);
     }
@@ -78,10 +85,14 @@ std::optional<Dims> viewed_dims(const Model& model, const GraphView& view, const
     Dims result;
     auto next = dims.begin();
     for (std::int64_t i = 0; i < full; ++i) {
-      const bool named = std::any_of(axes->begin(), axes->end(), [&](auto axis) { return axis == i || axis + full == i; });
-      if (named) result.push_back(1);
-      else if (next != dims.end()) result.push_back(*next++);
-      else return std::nullopt;
+      const bool named =
+          std::any_of(axes->begin(), axes->end(), [&](auto axis) { return axis == i || axis + full == i; });
+      if (named)
+        result.push_back(1);
+      else if (next != dims.end())
+        result.push_back(*next++);
+      else
+        return std::nullopt;
     }
     return next == dims.end() ? std::optional(result) : std::nullopt;
   }
@@ -103,7 +114,8 @@ void run_fold_constant_views(Model& model, PassReport& report) {
     std::unordered_set<const onnx::NodeProto*> dead;
     for (const NodeAt& at : view.nodes()) {
       Value* in = view.input(at, 0);
-      if (!in || !in->constant() || in->uses.size() != 1 || in->graph_outputs > 0 || at.node->output_size() != 1) continue;
+      if (!in || !in->constant() || in->uses.size() != 1 || in->graph_outputs > 0 || at.node->output_size() != 1)
+        continue;
       const Value* out = view.find(*at.scope, at.node->output(0));
       if (!out || out->graph_outputs > 0 || in->scope != at.scope) continue;
       auto& tensor = *in->initializer;

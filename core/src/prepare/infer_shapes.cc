@@ -1,4 +1,5 @@
-// Types, ranks and shapes of every value, found on the skeleton: stored tensors take part with their type and dims only.
+// Types, ranks and shapes of every value, found on the skeleton: stored tensors take part with their type and dims
+// only.
 #include "model/graph_view.h"
 #include "octet/prepare.h"
 #include "onnx/shape_inference/implementation.h"

@@ -20,11 +20,14 @@ void run_inline_functions(Model& model, PassReport& report) {
   try {
     onnx::inliner::InlineLocalFunctions(proto, /*convert_version=*/true);
   } catch (const std::exception& fault) {
-    throw Error(ErrorCode::kUnsupported, model.name, std::string("a local function cannot be inlined: ") + fault.what(), "inline it before export");
+    throw Error(ErrorCode::kUnsupported, model.name, std::string("a local function cannot be inlined: ") + fault.what(),
+                "inline it before export");
   }
   if (proto.functions_size() > 0) {
-    throw Error(ErrorCode::kUnsupported, model.name, "function '" + proto.functions(0).name() + "' cannot be inlined (it needs another opset, or calls itself)",
-                "inline it before export");
+    throw Error(
+        ErrorCode::kUnsupported, model.name,
+        "function '" + proto.functions(0).name() + "' cannot be inlined (it needs another opset, or calls itself)",
+        "inline it before export");
   }
 }
 

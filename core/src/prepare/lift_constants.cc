@@ -36,11 +36,13 @@ bool take_value(Model& model, onnx::NodeProto& node, onnx::TensorProto& out) {
     return true;
   }
   if (attribute.name() == "value_floats") {
-    out = make_tensor(model, name, onnx::TensorProto::FLOAT, {attribute.floats_size()}, bytes_of(attribute.floats().data(), static_cast<std::size_t>(attribute.floats_size())));
+    out = make_tensor(model, name, onnx::TensorProto::FLOAT, {attribute.floats_size()},
+                      bytes_of(attribute.floats().data(), static_cast<std::size_t>(attribute.floats_size())));
     return true;
   }
   if (attribute.name() == "value_ints") {
-    out = make_tensor(model, name, onnx::TensorProto::INT64, {attribute.ints_size()}, bytes_of(attribute.ints().data(), static_cast<std::size_t>(attribute.ints_size())));
+    out = make_tensor(model, name, onnx::TensorProto::INT64, {attribute.ints_size()},
+                      bytes_of(attribute.ints().data(), static_cast<std::size_t>(attribute.ints_size())));
     return true;
   }
   return false;

@@ -14,7 +14,8 @@ const std::vector<Pass>& normalizing_passes() {
       {"lift_constants", "Constant nodes become initializers", run_lift_constants},
       {"remove_identities", "Identity and inference-time Dropout vanish", run_remove_identities},
       {"fold_constant_casts", "Casts of stored tensors are applied", run_fold_constant_casts},
-      {"fold_constant_views", "Reshape, Squeeze, Unsqueeze, Flatten and Transpose of a stored tensor are applied", run_fold_constant_views},
+      {"fold_constant_views", "Reshape, Squeeze, Unsqueeze, Flatten and Transpose of a stored tensor are applied",
+       run_fold_constant_views},
       {"share_equal_tensors", "copies of a stored tensor become one", run_share_equal_tensors},
       {"drop_unused", "nodes and tensors that reach no output go", run_drop_unused},
   };

@@ -10,7 +10,8 @@ namespace {
 
 bool is_identity(const Model& model, const GraphView& view, const NodeAt& at) {
   const auto& node = *at.node;
-  if (node.input_size() == 0 || node.output_size() == 0 || node.input(0).empty() || node.output(0).empty()) return false;
+  if (node.input_size() == 0 || node.output_size() == 0 || node.input(0).empty() || node.output(0).empty())
+    return false;
   if (is_op(node, "Identity")) return true;
   if (!is_op(node, "Dropout")) return false;
   if (node.output_size() > 1 && !node.output(1).empty()) {
@@ -26,7 +27,8 @@ bool is_identity(const Model& model, const GraphView& view, const NodeAt& at) {
   return true;
 }
 
-// Readers of `from` read `to` instead. False (and nothing changed) when a reader stands where `to` means something else.
+// Readers of `from` read `to` instead. False (and nothing changed) when a reader stands where `to` means something
+// else.
 bool redirect(const GraphView& view, const Value& from, const Value& to) {
   for (const Use& use : from.uses) {
     if (view.find(*use.scope, to.name) != &to) return false;

@@ -28,7 +28,8 @@ void run_remove_initializer_inputs(Model& model, PassReport& report) {
     ++report.changes;
     at = inputs.erase(at);
   }
-  if (large > 0) report.notes.push_back(std::to_string(large) + " weights that the model let its caller replace are fixed now");
+  if (large > 0)
+    report.notes.push_back(std::to_string(large) + " weights that the model let its caller replace are fixed now");
 }
 
 }  // namespace octet

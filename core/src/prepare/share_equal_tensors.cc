@@ -1,6 +1,6 @@
 // initializers a, b with the same bytes: readers of b read a   →   b has no reader and goes
-// Inlining a function twice, or lifting one constant twice, leaves such copies. Large tensors are the same when the file
-// holds them in the same place; their bytes are not compared.
+// Inlining a function twice, or lifting one constant twice, leaves such copies. Large tensors are the same when the
+// file holds them in the same place; their bytes are not compared.
 #include <algorithm>
 
 #include "model/graph_view.h"
@@ -30,7 +30,8 @@ void run_share_equal_tensors(Model& model, PassReport& report) {
       const auto [entry, added] = first.emplace(key_of(tensor), &value);
       if (added) continue;
       const Value& kept = *entry->second;
-      const bool visible = std::all_of(value.uses.begin(), value.uses.end(), [&](const Use& use) { return view.find(*use.scope, kept.name) == &kept; });
+      const bool visible = std::all_of(value.uses.begin(), value.uses.end(),
+                                       [&](const Use& use) { return view.find(*use.scope, kept.name) == &kept; });
       if (!visible) continue;
       for (const Use& use : value.uses) use.node->set_input(use.input, kept.name);
       ++report.changes;

@@ -62,9 +62,12 @@ void apply_plan(Model& model, const Plan& plan) {
       if (entry == by_id.end()) continue;
       ++found;
       const NodePlan& node = *entry->second;
-      if (node.action == Action::kDynamic) rewrite_dynamic(rewriter, at, node);
-      else if (node.action == Action::kWeights && node.form == Form::kBlocks && rewriter.quantized(at, 1)) rewrite_blocks(rewriter, at);
-      else if (node.action == Action::kWeights) rewrite_weights(rewriter, at, node.form);
+      if (node.action == Action::kDynamic)
+        rewrite_dynamic(rewriter, at, node);
+      else if (node.action == Action::kWeights && node.form == Form::kBlocks && rewriter.quantized(at, 1))
+        rewrite_blocks(rewriter, at);
+      else if (node.action == Action::kWeights)
+        rewrite_weights(rewriter, at, node.form);
     }
     if (found < by_id.size()) {
       std::unordered_map<std::string, bool> known;
@@ -97,7 +100,8 @@ PlanSizes plan_sizes(Model& model, const Plan& plan) {
     sizes.planned_bytes += tensor_byte_size(source);
     std::uint64_t channels = channel_layout(source, tensor).channels;
     if (tensor.block_size > 0) channels = elements / static_cast<std::uint64_t>(tensor.block_size);
-    sizes.stored_bytes += (elements * static_cast<std::uint64_t>(bit_width(tensor.type)) + 7) / 8 + channels * bytes_for(source.data_type(), 1);
+    sizes.stored_bytes += (elements * static_cast<std::uint64_t>(bit_width(tensor.type)) + 7) / 8 +
+                          channels * bytes_for(source.data_type(), 1);
   }
   return sizes;
 }

@@ -10,8 +10,10 @@ namespace {
 void clear_graph(onnx::GraphProto& graph) {
   for (auto& node : *graph.mutable_node()) {
     auto& props = *node.mutable_metadata_props();
-    props.erase(std::remove_if(props.begin(), props.end(), [](const auto& entry) { return entry.key() == kExcludeMark || entry.key() == kIncludeMark; }),
-                props.end());
+    props.erase(
+        std::remove_if(props.begin(), props.end(),
+                       [](const auto& entry) { return entry.key() == kExcludeMark || entry.key() == kIncludeMark; }),
+        props.end());
     for (onnx::GraphProto* inner : subgraphs(node)) clear_graph(*inner);
   }
 }
@@ -26,7 +28,8 @@ void set_mark(onnx::NodeProto& node, const std::string& mark) {
 }
 
 bool has_mark(const onnx::NodeProto& node, std::string_view mark) {
-  return std::any_of(node.metadata_props().begin(), node.metadata_props().end(), [&](const auto& entry) { return entry.key() == mark; });
+  return std::any_of(node.metadata_props().begin(), node.metadata_props().end(),
+                     [&](const auto& entry) { return entry.key() == mark; });
 }
 
 void clear_marks(onnx::ModelProto& model) { clear_graph(*model.mutable_graph()); }

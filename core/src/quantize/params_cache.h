@@ -16,11 +16,15 @@ class ParamsCache {
     const auto found = params_.find(key(plan));
     return found == params_.end() ? nullptr : found->second;
   }
-  void put(const TensorPlan& plan, std::shared_ptr<const WeightParams> params) { params_[key(plan)] = std::move(params); }
+  void put(const TensorPlan& plan, std::shared_ptr<const WeightParams> params) {
+    params_[key(plan)] = std::move(params);
+  }
 
  private:
   using Key = std::tuple<std::string, WeightType, int, int, bool, bool>;
-  static Key key(const TensorPlan& plan) { return {plan.tensor, plan.type, plan.axis.value_or(-1), plan.axes, plan.symmetric, plan.reduce_range}; }
+  static Key key(const TensorPlan& plan) {
+    return {plan.tensor, plan.type, plan.axis.value_or(-1), plan.axes, plan.symmetric, plan.reduce_range};
+  }
   std::map<Key, std::shared_ptr<const WeightParams>> params_;
 };
 

@@ -11,10 +11,24 @@ template <class T, std::size_t N>
 using Names = std::array<std::pair<T, std::string_view>, N>;
 
 constexpr Names<Mode, 2> kModes{{{Mode::kDynamic, "dynamic"}, {Mode::kWeights, "weights"}}};
-constexpr Names<Target, 5> kTargets{{{Target::kX64, "x64"}, {Target::kX64NoVnni, "x64-novnni"}, {Target::kArm64, "arm64"}, {Target::kWasm, "wasm"}, {Target::kAny, "any"}}};
-constexpr Names<WeightType, 6> kTypes{{{WeightType::kInt4, "qint4"}, {WeightType::kUint4, "quint4"}, {WeightType::kInt8, "qint8"}, {WeightType::kUint8, "quint8"}, {WeightType::kInt16, "qint16"}, {WeightType::kUint16, "quint16"}}};
-constexpr Names<Action, 3> kActions{{{Action::kKeep, "keep"}, {Action::kWeights, "weights"}, {Action::kDynamic, "dynamic"}}};
-constexpr Names<Form, 5> kForms{{{Form::kNone, "none"}, {Form::kFold, "fold"}, {Form::kDequantize, "dequantize"}, {Form::kBlocks, "blocks"}, {Form::kGather, "gather"}}};
+constexpr Names<Target, 5> kTargets{{{Target::kX64, "x64"},
+                                     {Target::kX64NoVnni, "x64-novnni"},
+                                     {Target::kArm64, "arm64"},
+                                     {Target::kWasm, "wasm"},
+                                     {Target::kAny, "any"}}};
+constexpr Names<WeightType, 6> kTypes{{{WeightType::kInt4, "qint4"},
+                                       {WeightType::kUint4, "quint4"},
+                                       {WeightType::kInt8, "qint8"},
+                                       {WeightType::kUint8, "quint8"},
+                                       {WeightType::kInt16, "qint16"},
+                                       {WeightType::kUint16, "quint16"}}};
+constexpr Names<Action, 3> kActions{
+    {{Action::kKeep, "keep"}, {Action::kWeights, "weights"}, {Action::kDynamic, "dynamic"}}};
+constexpr Names<Form, 5> kForms{{{Form::kNone, "none"},
+                                 {Form::kFold, "fold"},
+                                 {Form::kDequantize, "dequantize"},
+                                 {Form::kBlocks, "blocks"},
+                                 {Form::kGather, "gather"}}};
 
 template <class T, std::size_t N>
 std::string_view spell(const Names<T, N>& names, T value) {

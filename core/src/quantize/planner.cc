@@ -121,19 +121,26 @@ void Planner::decide_layouts() {
     step.plan.why = "leads a stored matrix to its reader";
   }
   for (Candidate& candidate : candidates_) {
-    std::erase_if(candidate.readers, [&](const Reader& reader) { return bridges.contains(steps_[reader.node].at.node); });
+    std::erase_if(candidate.readers,
+                  [&](const Reader& reader) { return bridges.contains(steps_[reader.node].at.node); });
     // Everyone who reads the tensor must be among those who can take it in few bits, else it would be stored twice.
     for (const Use& use : candidate.value->uses) {
       if (bridges.contains(use.node)) {
         const Value* out = view_.find(*use.scope, use.node->output(0));
         for (const Use& next : out->uses) {
-          const bool known = std::any_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& r) { return steps_[r.node].at.node == next.node && r.slot.input == next.input; });
-          if (!known && candidate.keep.empty()) candidate.keep = "node " + node_ids_.of(*next.node) + " (" + next.node->op_type() + ") reads it in float";
+          const bool known = std::any_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& r) {
+            return steps_[r.node].at.node == next.node && r.slot.input == next.input;
+          });
+          if (!known && candidate.keep.empty())
+            candidate.keep = "node " + node_ids_.of(*next.node) + " (" + next.node->op_type() + ") reads it in float";
         }
         continue;
       }
-      const bool known = std::any_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& r) { return steps_[r.node].at.node == use.node && r.slot.input == use.input; });
-      if (!known && candidate.keep.empty()) candidate.keep = "node " + node_ids_.of(*use.node) + " (" + use.node->op_type() + ") reads it in float";
+      const bool known = std::any_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& r) {
+        return steps_[r.node].at.node == use.node && r.slot.input == use.input;
+      });
+      if (!known && candidate.keep.empty())
+        candidate.keep = "node " + node_ids_.of(*use.node) + " (" + use.node->op_type() + ") reads it in float";
     }
     if (candidate.value->graph_outputs > 0) candidate.keep = "it is an output of the graph";
     if (candidate.keep.empty()) decide_layout(candidate);
@@ -144,19 +151,24 @@ bool Planner::wants_blocks(const Candidate& candidate) const {
   const bool four = options_.weight_type == WeightType::kInt4 || options_.weight_type == WeightType::kUint4;
   if (!four && options_.block_size == 0) return false;
   const auto& tensor = *candidate.value->initializer;
-  if (tensor.dims_size() != 2 || (tensor.data_type() != onnx::TensorProto::FLOAT && tensor.data_type() != onnx::TensorProto::FLOAT16)) return false;
+  if (tensor.dims_size() != 2 ||
+      (tensor.data_type() != onnx::TensorProto::FLOAT && tensor.data_type() != onnx::TensorProto::FLOAT16))
+    return false;
   const bool swapped = candidate.readers.front().wants_swapped;
   return std::all_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& reader) {
     const auto& node = *steps_[reader.node].at.node;
-    const bool plain_gemm = is_op(node, "Gemm") && int_attribute(node, "transA", 0) == 0 && float_attribute(node, "alpha", 1) == 1.0f;
-    return reader.slot.input == 1 && reader.wants_swapped == swapped && !reader.through_transpose && (is_op(node, "MatMul") || plain_gemm);
+    const bool plain_gemm =
+        is_op(node, "Gemm") && int_attribute(node, "transA", 0) == 0 && float_attribute(node, "alpha", 1) == 1.0f;
+    return reader.slot.input == 1 && reader.wants_swapped == swapped && !reader.through_transpose &&
+           (is_op(node, "MatMul") || plain_gemm);
   });
 }
 
 void Planner::decide_layout(Candidate& candidate) {
   const auto& tensor = *candidate.value->initializer;
   const std::uint64_t elements = element_count(tensor);
-  const bool operand = std::all_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& r) { return steps_[r.node].rule->family == Family::kMatMul; });
+  const bool operand = std::all_of(candidate.readers.begin(), candidate.readers.end(),
+                                   [&](const Reader& r) { return steps_[r.node].rule->family == Family::kMatMul; });
   if (tensor.dims_size() < (operand ? 1 : 2)) {
     candidate.keep = "a vector (bias, scale or normalization parameter)";
     return;
@@ -170,16 +182,20 @@ void Planner::decide_layout(Candidate& candidate) {
   if (wants_blocks(candidate)) {
     plan.block_size = options_.block_size > 0 ? options_.block_size : 32;
   } else if (bit_width(plan.type) == 4) {
-    plan.type = is_signed(plan.type) ? WeightType::kInt8 : WeightType::kUint8;  // 4 bits only in blocks, only for matrices
+    plan.type =
+        is_signed(plan.type) ? WeightType::kInt8 : WeightType::kUint8;  // 4 bits only in blocks, only for matrices
   }
   const bool recurrent = steps_[candidate.readers.front().node].rule->family == Family::kRecurrent;
   if (recurrent && options_.mode == Mode::kDynamic && bit_width(plan.type) == 8) plan.type = WeightType::kInt8;
   plan.symmetric = is_signed(plan.type);
   plan.reduce_range = (options_.reduce_range || options_.target == Target::kX64NoVnni) && bit_width(plan.type) == 8;
   const WeightSlot& first = candidate.readers.front().slot;
-  const bool agreed = std::all_of(candidate.readers.begin(), candidate.readers.end(),
-                                  [&](const Reader& reader) { return reader.slot.axis == first.axis && reader.slot.axes == first.axes; });
-  const bool gathered_only = std::all_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& r) { return steps_[r.node].rule->family == Family::kGather; });
+  const bool agreed = std::all_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& reader) {
+    return reader.slot.axis == first.axis && reader.slot.axes == first.axes;
+  });
+  const bool gathered_only = std::all_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& r) {
+    return steps_[r.node].rule->family == Family::kGather;
+  });
   bool per_channel = options_.per_channel.value_or(true) && agreed && first.axis.has_value();
   candidate.gathered = gathered_only && first.axis == 0;
   if (per_channel && (gathered_only || candidate.weak)) {
@@ -192,12 +208,16 @@ void Planner::decide_layout(Candidate& candidate) {
   } else if (recurrent) {
     plan.axis = 0;  // one scale per direction
   }
-  // Stored the way the integer form wants it, if all agree; otherwise the model turns the small tensor over when it loads.
-  const bool swapped = std::all_of(candidate.readers.begin(), candidate.readers.end(), [](const Reader& r) { return r.wants_swapped && !r.through_transpose; });
-  const bool lstm_dynamic = recurrent && options_.mode == Mode::kDynamic && std::all_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& r) {
-    return is_op(*steps_[r.node].at.node, "LSTM") && steps_[r.node].no_dynamic.empty();
-  });
-  const bool matrix_native = !recurrent && (options_.mode == Mode::kDynamic || weights_form(Family::kMatMul, options_.target) == Form::kDequantize);
+  // Stored the way the integer form wants it, if all agree; otherwise the model turns the small tensor over when it
+  // loads.
+  const bool swapped = std::all_of(candidate.readers.begin(), candidate.readers.end(),
+                                   [](const Reader& r) { return r.wants_swapped && !r.through_transpose; });
+  const bool lstm_dynamic = recurrent && options_.mode == Mode::kDynamic &&
+                            std::all_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& r) {
+                              return is_op(*steps_[r.node].at.node, "LSTM") && steps_[r.node].no_dynamic.empty();
+                            });
+  const bool matrix_native = !recurrent && (options_.mode == Mode::kDynamic ||
+                                            weights_form(Family::kMatMul, options_.target) == Form::kDequantize);
   plan.transposed = swapped && plan.block_size == 0 && (lstm_dynamic || matrix_native);
 }
 
@@ -225,7 +245,8 @@ void Planner::scan_weights() {
           params[i] = std::move(rows);
         }
       }
-      if (work[i]->weak && weight_sqnr_db(store, tensor, work[i]->plan, *params[i]) < kMinTableSqnr) keep[i] = "8 bits would lose too much of its values";
+      if (work[i]->weak && weight_sqnr_db(store, tensor, work[i]->plan, *params[i]) < kMinTableSqnr)
+        keep[i] = "8 bits would lose too much of its values";
     } catch (const Error& fault) {
       if (!work[i]->weak || fault.code() != ErrorCode::kNonFinite) throw;
       keep[i] = "it holds NaN or infinity (a mask?)";
@@ -243,7 +264,10 @@ void Planner::decide_actions() {
   // The integer LSTM takes both its weights or none.
   for (Step& step : steps_) {
     if (step.rule && step.rule->family == Family::kRecurrent && step.no_dynamic.empty() && step.rule->no_dynamic) {
-      const bool both = step.weights.size() == 2 && std::all_of(step.weights.begin(), step.weights.end(), [&](std::size_t i) { return candidates_[i].keep.empty() && candidates_[i].plan.transposed; });
+      const bool both =
+          step.weights.size() == 2 && std::all_of(step.weights.begin(), step.weights.end(), [&](std::size_t i) {
+            return candidates_[i].keep.empty() && candidates_[i].plan.transposed;
+          });
       if (!both) step.no_dynamic = "one of its two weights stays in float or is shared";
     }
   }
@@ -259,7 +283,9 @@ void Planner::decide_actions() {
     decide_action(step);
     for (int input = 0; input < step.at.node->input_size(); ++input) {
       const StoredWeight weight = stored_weight(view_, step.at, input);
-      if (weight.value && element_count(*weight.value->initializer) >= kMinElements && weight.value->initializer->dims_size() >= 1) step.plan.weights.push_back(ids_.of(*weight.value));
+      if (weight.value && element_count(*weight.value->initializer) >= kMinElements &&
+          weight.value->initializer->dims_size() >= 1)
+        step.plan.weights.push_back(ids_.of(*weight.value));
     }
     plan_.nodes.push_back(step.plan);
   }
@@ -271,18 +297,24 @@ void Planner::decide_action(Step& step) {
   std::vector<const Candidate*> planned;
   std::string kept;
   for (std::size_t i : step.weights) {
-    if (candidates_[i].keep.empty()) planned.push_back(&candidates_[i]);
-    else kept = candidates_[i].keep;
+    if (candidates_[i].keep.empty())
+      planned.push_back(&candidates_[i]);
+    else
+      kept = candidates_[i].keep;
   }
   if (planned.empty()) {
     if (!plan.why.empty()) return;
-    if (!step.rule) plan.why = "no rule for this operator";
-    else if (!kept.empty()) plan.why = "its weight stays in float: " + kept;
-    else plan.why = "reads no stored float weight";
+    if (!step.rule)
+      plan.why = "no rule for this operator";
+    else if (!kept.empty())
+      plan.why = "its weight stays in float: " + kept;
+    else
+      plan.why = "reads no stored float weight";
     return;
   }
   const bool blocks = planned.front()->plan.block_size > 0;
-  const bool can_dynamic = options_.mode == Mode::kDynamic && step.rule->no_dynamic && step.no_dynamic.empty() && !blocks && bit_width(planned.front()->plan.type) == 8;
+  const bool can_dynamic = options_.mode == Mode::kDynamic && step.rule->no_dynamic && step.no_dynamic.empty() &&
+                           !blocks && bit_width(planned.front()->plan.type) == 8;
   if (can_dynamic) {
     plan.action = Action::kDynamic;
     plan.why = "integer kernel; activations are quantized while the model runs";
@@ -291,14 +323,23 @@ void Planner::decide_action(Step& step) {
   plan.action = Action::kWeights;
   plan.form = blocks ? Form::kBlocks : weights_form(step.rule->family, options_.target);
   const auto type = planned.front()->value->initializer->data_type();
-  if (plan.form == Form::kDequantize && (type != onnx::TensorProto::FLOAT || bit_width(planned.front()->plan.type) != 8 || planned.front()->value->initializer->dims_size() != 2 || step.weights.size() != 1 || planned.front()->readers.front().slot.input != 1 || planned.front()->value->scope != step.at.scope)) {
-    plan.form = Form::kFold;  // the runtime's fusion knows float32 matrices on the right only, stored beside their reader
+  if (plan.form == Form::kDequantize &&
+      (type != onnx::TensorProto::FLOAT || bit_width(planned.front()->plan.type) != 8 ||
+       planned.front()->value->initializer->dims_size() != 2 || step.weights.size() != 1 ||
+       planned.front()->readers.front().slot.input != 1 || planned.front()->value->scope != step.at.scope)) {
+    plan.form =
+        Form::kFold;  // the runtime's fusion knows float32 matrices on the right only, stored beside their reader
   }
   plan.why = "weights only";
-  if (options_.mode == Mode::kDynamic && !step.no_dynamic.empty()) plan.why += ": " + step.no_dynamic;
-  else if (options_.mode == Mode::kDynamic && !step.rule->no_dynamic && step.rule->family != Family::kTable && step.rule->family != Family::kGather) plan.why += ": no integer kernel for this operator in dynamic mode";
+  if (options_.mode == Mode::kDynamic && !step.no_dynamic.empty())
+    plan.why += ": " + step.no_dynamic;
+  else if (options_.mode == Mode::kDynamic && !step.rule->no_dynamic && step.rule->family != Family::kTable &&
+           step.rule->family != Family::kGather)
+    plan.why += ": no integer kernel for this operator in dynamic mode";
 }
 
-Plan make_plan(Model& model, const PlanOptions& options, const Progress& progress) { return Planner(model, options, progress).run(); }
+Plan make_plan(Model& model, const PlanOptions& options, const Progress& progress) {
+  return Planner(model, options, progress).run();
+}
 
 }  // namespace octet

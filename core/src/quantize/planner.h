@@ -28,15 +28,15 @@ class Planner {
   struct Candidate {
     Value* value = nullptr;
     std::vector<Reader> readers;
-    std::string keep;  // why it stays in float; "" = planned
+    std::string keep;       // why it stays in float; "" = planned
     bool gathered = false;  // only whole rows of it are read
-    bool weak = false; // a table: kept in float rather than refused when 8 bits do not suit it
+    bool weak = false;      // a table: kept in float rather than refused when 8 bits do not suit it
     TensorPlan plan;
   };
   struct Step {
     NodeAt at;
     const Rule* rule = nullptr;
-    bool blocked = false;              // by the user's lists
+    bool blocked = false;  // by the user's lists
     std::string no_dynamic;
     std::vector<std::size_t> weights;  // candidates it may read in few bits
     NodePlan plan;

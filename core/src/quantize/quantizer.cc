@@ -12,12 +12,19 @@ namespace octet {
 void check_options(const PlanOptions& options) {
   const int bits = bit_width(options.weight_type);
   const auto type = std::string(name_of(options.weight_type));
-  const auto refuse = [](const std::string& where, const std::string& what, const std::string& next) { throw Error(ErrorCode::kUsage, where, what, next); };
-  if (options.mode == Mode::kDynamic && bits != 8) refuse("--weight-type " + type, "dynamic mode computes with 8-bit weights", "use qint8 or quint8, or --mode weights");
-  if (options.mode == Mode::kDynamic && options.block_size > 0) refuse("--block-size", "blocks are for weights-only storage", "add --mode weights");
+  const auto refuse = [](const std::string& where, const std::string& what, const std::string& next) {
+    throw Error(ErrorCode::kUsage, where, what, next);
+  };
+  if (options.mode == Mode::kDynamic && bits != 8)
+    refuse("--weight-type " + type, "dynamic mode computes with 8-bit weights",
+           "use qint8 or quint8, or --mode weights");
+  if (options.mode == Mode::kDynamic && options.block_size > 0)
+    refuse("--block-size", "blocks are for weights-only storage", "add --mode weights");
   if (bits == 16 && options.block_size > 0) refuse("--block-size", "blocks hold 4 or 8 bits", "use qint8 or qint4");
-  if (options.block_size != 0 && (options.block_size < 16 || (options.block_size & (options.block_size - 1)) != 0 || options.block_size > 65536)) {
-    refuse("--block-size " + std::to_string(options.block_size), "the block operator takes powers of two from 16", "use 32, 64 or 128");
+  if (options.block_size != 0 &&
+      (options.block_size < 16 || (options.block_size & (options.block_size - 1)) != 0 || options.block_size > 65536)) {
+    refuse("--block-size " + std::to_string(options.block_size), "the block operator takes powers of two from 16",
+           "use 32, 64 or 128");
   }
   if (options.reduce_range && bits != 8) refuse("--reduce-range", "it is for 8-bit weights", "leave it out");
 }
@@ -41,9 +48,14 @@ namespace {
 
 bool turn_scales_of(Plan& plan, const NodePlan& node) {
   if (node.form != Form::kFold || (node.op != "MatMul" && node.op != "Gemm") || node.weights.size() != 1) return false;
-  const auto tensor = std::find_if(plan.tensors.begin(), plan.tensors.end(), [&](const TensorPlan& entry) { return entry.tensor == node.weights[0]; });
-  const auto readers = std::count_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return std::find(entry.weights.begin(), entry.weights.end(), node.weights[0]) != entry.weights.end(); });
-  if (tensor == plan.tensors.end() || tensor->across || tensor->axes != 1 || !tensor->axis || *tensor->axis > 1 || tensor->rank != 2 || readers != 1) return false;
+  const auto tensor = std::find_if(plan.tensors.begin(), plan.tensors.end(),
+                                   [&](const TensorPlan& entry) { return entry.tensor == node.weights[0]; });
+  const auto readers = std::count_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) {
+    return std::find(entry.weights.begin(), entry.weights.end(), node.weights[0]) != entry.weights.end();
+  });
+  if (tensor == plan.tensors.end() || tensor->across || tensor->axes != 1 || !tensor->axis || *tensor->axis > 1 ||
+      tensor->rank != 2 || readers != 1)
+    return false;
   tensor->axis = 1 - *tensor->axis;
   tensor->across = true;
   return true;
@@ -52,18 +64,23 @@ bool turn_scales_of(Plan& plan, const NodePlan& node) {
 }  // namespace
 
 bool turn_scales(Plan& plan, const std::string& name) {
-  const auto node = std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return entry.node == name; });
-  if (node == plan.nodes.end() || node->action != Action::kWeights || (node->form != Form::kFold && node->form != Form::kDequantize)) return false;
+  const auto node =
+      std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return entry.node == name; });
+  if (node == plan.nodes.end() || node->action != Action::kWeights ||
+      (node->form != Form::kFold && node->form != Form::kDequantize))
+    return false;
   node->form = Form::kFold;
   return turn_scales_of(plan, *node);
 }
 
 std::vector<std::string> demote(Plan& plan, const std::string& name, const std::string& why) {
-  const auto node = std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return entry.node == name; });
+  const auto node =
+      std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return entry.node == name; });
   if (node == plan.nodes.end() || node->action == Action::kKeep) return {};
   if (node->action == Action::kDynamic) {
     node->action = Action::kWeights;
-    node->form = weights_form(node->op == "MatMul" || node->op == "Gemm" ? Family::kMatMul : Family::kTable, plan.target);
+    node->form =
+        weights_form(node->op == "MatMul" || node->op == "Gemm" ? Family::kMatMul : Family::kTable, plan.target);
     node->why = "weights only: " + why;
     return {name};
   }
@@ -80,7 +97,8 @@ std::vector<std::string> demote(Plan& plan, const std::string& name, const std::
   // The tensors go back to float, and with them everyone who reads one.
   std::set<std::string> freed;
   for (const std::string& tensor : node->weights) {
-    const auto planned = std::find_if(plan.tensors.begin(), plan.tensors.end(), [&](const TensorPlan& entry) { return entry.tensor == tensor; });
+    const auto planned = std::find_if(plan.tensors.begin(), plan.tensors.end(),
+                                      [&](const TensorPlan& entry) { return entry.tensor == tensor; });
     if (planned == plan.tensors.end()) continue;
     plan.kept.push_back({tensor, planned->bytes, why});
     plan.tensors.erase(planned);
@@ -90,7 +108,10 @@ std::vector<std::string> demote(Plan& plan, const std::string& name, const std::
   for (const TensorPlan& tensor : plan.tensors) planned.insert(tensor.tensor);
   std::vector<std::string> changed;
   for (NodePlan& reader : plan.nodes) {
-    const auto reads = [&](const std::set<std::string>& tensors) { return std::any_of(reader.weights.begin(), reader.weights.end(), [&](const auto& weight) { return tensors.contains(weight); }); };
+    const auto reads = [&](const std::set<std::string>& tensors) {
+      return std::any_of(reader.weights.begin(), reader.weights.end(),
+                         [&](const auto& weight) { return tensors.contains(weight); });
+    };
     if (reader.action == Action::kKeep || !reads(freed)) continue;
     const bool partly = reads(planned);  // an LSTM may keep one of its two weights in few bits
     reader.action = partly ? Action::kWeights : Action::kKeep;

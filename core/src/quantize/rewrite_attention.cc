@@ -8,9 +8,11 @@ void rewrite_attention_dynamic(Rewriter& rewriter, const NodeAt& at) {
   Quantized& weight = *rewriter.quantized(at, 1);
   const auto activation = rewriter.activation(at, node.input(0), onnx::TensorProto::FLOAT);
   const auto input = [&](int index) { return index < node.input_size() ? node.input(index) : std::string(); };
-  const std::vector<std::string> inputs = {activation.data, rewriter.data(weight), input(2), activation.scale, rewriter.flat_scale(weight),
-                                           input(3), activation.zero_point, rewriter.zero_point(weight), input(4)};
-  onnx::NodeProto& quantized = rewriter.node_before(at, "QAttention", inputs, {node.output().begin(), node.output().end()});
+  const std::vector<std::string> inputs = {activation.data,       rewriter.data(weight),       input(2),
+                                           activation.scale,      rewriter.flat_scale(weight), input(3),
+                                           activation.zero_point, rewriter.zero_point(weight), input(4)};
+  onnx::NodeProto& quantized =
+      rewriter.node_before(at, "QAttention", inputs, {node.output().begin(), node.output().end()});
   quantized.set_domain("com.microsoft");
   *quantized.mutable_attribute() = node.attribute();
   rewriter.remove(at);

@@ -15,8 +15,11 @@ std::vector<float> matrix_of(const TensorStore& store, const onnx::TensorProto& 
   std::vector<float> values = tensor_as_float(store, source);
   if (!turned) return values;
   std::vector<float> result(values.size());
-  const auto bytes = [](std::vector<float>& v) { return std::span<std::uint8_t>(reinterpret_cast<std::uint8_t*>(v.data()), v.size() * sizeof(float)); };
-  transpose_elements(bytes(values), static_cast<std::uint64_t>(source.dims(0)), static_cast<std::uint64_t>(source.dims(1)), sizeof(float), bytes(result));
+  const auto bytes = [](std::vector<float>& v) {
+    return std::span<std::uint8_t>(reinterpret_cast<std::uint8_t*>(v.data()), v.size() * sizeof(float));
+  };
+  transpose_elements(bytes(values), static_cast<std::uint64_t>(source.dims(0)),
+                     static_cast<std::uint64_t>(source.dims(1)), sizeof(float), bytes(result));
   return result;
 }
 
@@ -42,17 +45,21 @@ void rewrite_blocks(Rewriter& rewriter, const NodeAt& at) {
     std::vector<float> scales(layout.scale_count());
     quantize_blocks_k(matrix_of(store, weight.source, turned), layout, packed, scales, zero_points);
     packed = {};
-    const auto id = rewriter.model().store().add_computed(layout.packed_bytes(), [&store, source = weight.source, turned, layout](std::span<std::uint8_t> out) {
-      std::vector<std::uint8_t> unused(layout.zero_point_bytes());
-      std::vector<float> also_unused(layout.scale_count());
-      quantize_blocks_k(matrix_of(store, source, turned), layout, out, also_unused, unused);
-    });
+    const auto id = rewriter.model().store().add_computed(
+        layout.packed_bytes(), [&store, source = weight.source, turned, layout](std::span<std::uint8_t> out) {
+          std::vector<std::uint8_t> unused(layout.zero_point_bytes());
+          std::vector<float> also_unused(layout.scale_count());
+          quantize_blocks_k(matrix_of(store, source, turned), layout, out, also_unused, unused);
+        });
     Scope& scope = *weight.value->scope;
     const auto n = static_cast<std::int64_t>(layout.n), blocks = static_cast<std::int64_t>(layout.blocks());
-    weight.data = rewriter.add_stored(scope, weight.value->name + "_quantized", onnx::TensorProto::UINT8, {n, blocks, static_cast<std::int64_t>(layout.block_bytes())}, id);
+    weight.data = rewriter.add_stored(scope, weight.value->name + "_quantized", onnx::TensorProto::UINT8,
+                                      {n, blocks, static_cast<std::int64_t>(layout.block_bytes())}, id);
     weight.flat_scale = rewriter.add_floats(scope, weight.value->name + "_scale", type, {n, blocks}, scales);
     const auto per_column = layout.n == 0 ? 0 : static_cast<std::int64_t>(zero_points.size() / layout.n);
-    if (!zero_points.empty()) weight.zero_point = rewriter.add_tensor(scope, weight.value->name + "_zero_point", onnx::TensorProto::UINT8, {n, per_column}, std::move(zero_points));
+    if (!zero_points.empty())
+      weight.zero_point = rewriter.add_tensor(scope, weight.value->name + "_zero_point", onnx::TensorProto::UINT8,
+                                              {n, per_column}, std::move(zero_points));
   }
   const float beta = gemm ? float_attribute(node, "beta", 1) : 0;
   const bool biased = gemm && node.input_size() > 2 && !node.input(2).empty() && beta != 0;
@@ -65,7 +72,8 @@ void rewrite_blocks(Rewriter& rewriter, const NodeAt& at) {
   set_attribute(product, "N", static_cast<std::int64_t>(layout.n));
   set_attribute(product, "bits", std::int64_t{layout.bits});
   set_attribute(product, "block_size", static_cast<std::int64_t>(layout.block));
-  set_attribute(product, "accuracy_level", std::int64_t{4});  // products in 8-bit integers; other levels are 50 times slower
+  set_attribute(product, "accuracy_level",
+                std::int64_t{4});  // products in 8-bit integers; other levels are 50 times slower
   if (biased) {
     std::string bias = node.input(2);
     if (beta != 1) {

@@ -8,11 +8,13 @@ namespace {
 using onnx::TensorProto;
 
 // A vector over output channels as [channels, 1, …], to broadcast over the spatial axes.
-std::string by_channel(Rewriter& rewriter, const NodeAt& at, const std::string& vector, int spatial, const std::string& wish) {
+std::string by_channel(Rewriter& rewriter, const NodeAt& at, const std::string& vector, int spatial,
+                       const std::string& wish) {
   std::vector<std::uint8_t> shape(8 * (static_cast<std::size_t>(spatial) + 1), 0);
   for (int i = 0; i < 8; ++i) shape[static_cast<std::size_t>(i)] = 0xff;  // -1: the channels
   for (int i = 1; i <= spatial; ++i) shape[static_cast<std::size_t>(8 * i)] = 1;
-  const std::string dims = rewriter.add_tensor(*at.scope, wish + "_shape", TensorProto::INT64, {spatial + 1}, std::move(shape));
+  const std::string dims =
+      rewriter.add_tensor(*at.scope, wish + "_shape", TensorProto::INT64, {spatial + 1}, std::move(shape));
   return rewriter.before(at, "Reshape", {vector, dims}, wish);
 }
 
@@ -31,7 +33,8 @@ void rewrite_conv_dynamic(Rewriter& rewriter, const NodeAt& at) {
   *rewriter.node_before(at, "ConvInteger", inputs, {integers}).mutable_attribute() = node.attribute();
   const std::string cast = rewriter.cast_before(at, integers, TensorProto::FLOAT, wish + "_cast");
   std::string weight_scale = rewriter.flat_scale(weight);
-  if (type != TensorProto::FLOAT) weight_scale = rewriter.cast_before(at, weight_scale, TensorProto::FLOAT, weight_scale + "_float");
+  if (type != TensorProto::FLOAT)
+    weight_scale = rewriter.cast_before(at, weight_scale, TensorProto::FLOAT, weight_scale + "_float");
   if (weight.plan->axis) weight_scale = by_channel(rewriter, at, weight_scale, spatial, wish + "_weight_scale");
   const std::string scale = rewriter.before(at, "Mul", {activation.scale, weight_scale}, wish + "_scale");
   std::string result = rewriter.before(at, "Mul", {cast, scale}, wish + "_scaled");

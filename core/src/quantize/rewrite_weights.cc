@@ -1,5 +1,6 @@
 // y = MatMul(x, w)   →   w' = Mul(Cast(q), s);            y = MatMul(x, w')      fold: other operators, other targets
-//                    →   w' = DequantizeLinear(q, s);     y = MatMul(x, w')      dequantize: natively, fused by the runtime
+//                    →   w' = DequantizeLinear(q, s);     y = MatMul(x, w')      dequantize: natively, fused by the
+//                    runtime
 // y = Gather(w, i)   →   y = Mul(Cast(Gather(q, i)), s)                          gather, one scale
 //                    →   y = Mul(Cast(Gather(q, i)), Gather(s, i))               gather, a scale per row
 #include "model/tensor_access.h"
@@ -10,7 +11,9 @@ namespace {
 
 constexpr const char* kMicrosoft = "com.microsoft";
 
-void swap_gemm_operand(onnx::NodeProto& gemm) { set_attribute(gemm, "transB", std::int64_t{int_attribute(gemm, "transB", 0) == 0}); }
+void swap_gemm_operand(onnx::NodeProto& gemm) {
+  set_attribute(gemm, "transB", std::int64_t{int_attribute(gemm, "transB", 0) == 0});
+}
 
 void use_folded(Rewriter& rewriter, const NodeAt& at, int input, Quantized& tensor) {
   const StoredWeight weight = stored_weight(rewriter.view(), at, input);
@@ -79,7 +82,8 @@ void gather_then_dequantize(Rewriter& rewriter, const NodeAt& at, Quantized& ten
   const bool per_row = plan.axis.has_value();
   if (rewriter.has_zero_point(tensor)) {
     const std::string& all = rewriter.column_zero_point(tensor);
-    value = rewriter.before(at, "Sub", {value, per_row ? gathered(all, wish + "_zero_point") : all}, wish + "_centered");
+    value =
+        rewriter.before(at, "Sub", {value, per_row ? gathered(all, wish + "_zero_point") : all}, wish + "_centered");
   }
   const std::string& scales = rewriter.column_scale(tensor);
   rewriter.node_before(at, "Mul", {value, per_row ? gathered(scales, wish + "_scale") : scales}, {wish});
@@ -92,15 +96,19 @@ void rewrite_weights(Rewriter& rewriter, const NodeAt& at, Form form) {
   if (form == Form::kGather && is_op(*at.node, "Gather")) {
     bool through_transpose = false;
     Quantized* table = rewriter.quantized(at, 0, &through_transpose);
-    const bool by_row = table && (!table->plan->axis || (*table->plan->axis == 0 && table->plan->axes == 1 && int_attribute(*at.node, "axis", 0) == 0));
+    const bool by_row = table && (!table->plan->axis || (*table->plan->axis == 0 && table->plan->axes == 1 &&
+                                                         int_attribute(*at.node, "axis", 0) == 0));
     if (by_row && !through_transpose && !table->plan->transposed) return gather_then_dequantize(rewriter, at, *table);
   }
   for (int input = 0; input < at.node->input_size(); ++input) {
     Quantized* tensor = rewriter.quantized(at, input);
     if (!tensor) continue;
-    const bool matrix = tensor->source.dims_size() == 2 && tensor->plan->axes == 1 && bit_width(tensor->plan->type) == 8 && tensor->source.data_type() == onnx::TensorProto::FLOAT;
-    if (form == Form::kDequantize && matrix) use_dequantized(rewriter, at, input, *tensor);
-    else use_folded(rewriter, at, input, *tensor);
+    const bool matrix = tensor->source.dims_size() == 2 && tensor->plan->axes == 1 &&
+                        bit_width(tensor->plan->type) == 8 && tensor->source.data_type() == onnx::TensorProto::FLOAT;
+    if (form == Form::kDequantize && matrix)
+      use_dequantized(rewriter, at, input, *tensor);
+    else
+      use_folded(rewriter, at, input, *tensor);
   }
 }
 

@@ -24,7 +24,7 @@ struct Quantized {
   std::shared_ptr<const WeightParams> params;
   // Names of initializers already made, "" until asked for.
   std::string data, flat_scale, column_scale, zero_point, column_zero_point;
-  std::string folded;        // Cast → Mul, stored layout
+  std::string folded;  // Cast → Mul, stored layout
 };
 
 class Rewriter {
@@ -51,14 +51,19 @@ class Rewriter {
   const std::string& folded(Quantized& tensor);
 
   std::string fresh(const std::string& wish) { return names_.fresh(wish); }
-  std::string add_tensor(Scope& scope, const std::string& wish, int type, const std::vector<std::int64_t>& dims, std::vector<std::uint8_t> bytes);
-  std::string add_stored(Scope& scope, const std::string& wish, int type, const std::vector<std::int64_t>& dims, TensorStore::Id id);
+  std::string add_tensor(Scope& scope, const std::string& wish, int type, const std::vector<std::int64_t>& dims,
+                         std::vector<std::uint8_t> bytes);
+  std::string add_stored(Scope& scope, const std::string& wish, int type, const std::vector<std::int64_t>& dims,
+                         TensorStore::Id id);
   // Floats in any float type; dims {} for a scalar.
-  std::string add_floats(Scope& scope, const std::string& wish, int type, const std::vector<std::int64_t>& dims, const std::vector<float>& values);
+  std::string add_floats(Scope& scope, const std::string& wish, int type, const std::vector<std::int64_t>& dims,
+                         const std::vector<float>& values);
 
   // A node right before `at`. One output, whose name is returned.
-  std::string before(const NodeAt& at, const char* op, std::initializer_list<std::string> inputs, const std::string& wish);
-  onnx::NodeProto& node_before(const NodeAt& at, const char* op, const std::vector<std::string>& inputs, const std::vector<std::string>& outputs);
+  std::string before(const NodeAt& at, const char* op, std::initializer_list<std::string> inputs,
+                     const std::string& wish);
+  onnx::NodeProto& node_before(const NodeAt& at, const char* op, const std::vector<std::string>& inputs,
+                               const std::vector<std::string>& outputs);
   std::string cast_before(const NodeAt& at, const std::string& input, int type, const std::string& wish);
   // The last node put before `at` takes over `name` as its output.
   void rename_last(const NodeAt& at, const std::string& name) { before_.at(at.node).back()->set_output(0, name); }
@@ -78,7 +83,6 @@ class Rewriter {
   std::string add_params(Quantized& tensor, const char* suffix, bool scale, bool column);
 
   Model& model_;
-  const Plan& plan_;
   GraphView view_;
   TensorIds ids_;
   NodeIds node_ids_;

@@ -16,7 +16,9 @@ int rank_at(const RuleContext& context, int input) {
 
 std::vector<WeightSlot> matmul_slots(const RuleContext& context) {
   const int rank = rank_at(context, 1);
-  if (rank >= 2) return {{1, rank == 2 || context.options.mode == Mode::kWeights ? std::optional(rank - 1) : std::nullopt, 1, false}};
+  if (rank >= 2)
+    return {
+        {1, rank == 2 || context.options.mode == Mode::kWeights ? std::optional(rank - 1) : std::nullopt, 1, false}};
   if (rank == 1) return {{1, std::nullopt, 1, false}};
   const int left = rank_at(context, 0);
   if (left == 1) return {{0, std::nullopt, 1, false}};
@@ -40,7 +42,8 @@ std::vector<WeightSlot> conv_slots(const RuleContext&) { return {{1, 0, 1, false
 std::string conv_no_dynamic(const RuleContext& context) {
   const auto& asked = context.options.op_types;
   if (std::find(asked.begin(), asked.end(), "Conv") != asked.end()) return {};
-  return "integer convolutions with activations quantized on the fly run at 0.2 to 0.3 of the float speed; ask with --op-types Conv";
+  return "integer convolutions with activations quantized on the fly run at 0.2 to 0.3 of the float speed; ask with "
+         "--op-types Conv";
 }
 
 std::vector<WeightSlot> conv_transpose_slots(const RuleContext& context) {
@@ -57,8 +60,10 @@ std::string lstm_no_dynamic(const RuleContext& context) {
   if (int_attribute(*context.at.node, "layout", 0) != 0) return "the integer LSTM knows only layout 0";
   for (int input : {1, 2}) {
     const StoredWeight weight = stored_weight(context.view, context.at, input);
-    if (!weight.value || weight.transpose || weight.value->initializer->dims_size() != 3) return "its weights are not stored tensors of rank 3";
-    if (weight.value->initializer->data_type() != onnx::TensorProto::FLOAT) return "the integer LSTM takes float32 only";
+    if (!weight.value || weight.transpose || weight.value->initializer->dims_size() != 3)
+      return "its weights are not stored tensors of rank 3";
+    if (weight.value->initializer->data_type() != onnx::TensorProto::FLOAT)
+      return "the integer LSTM takes float32 only";
   }
   return {};
 }
@@ -76,7 +81,8 @@ std::string attention_no_dynamic(const RuleContext& context) {
   if (find_attribute(node, "qkv_hidden_sizes")) return "the integer Attention knows only equal hidden sizes";
   if (node.input_size() > 5 && !node.input(5).empty()) return "the integer Attention takes no attention bias";
   const StoredWeight weight = stored_weight(context.view, context.at, 1);
-  if (!weight.value || weight.transpose || weight.value->initializer->data_type() != onnx::TensorProto::FLOAT) return "its weight is no stored float32 tensor";
+  if (!weight.value || weight.transpose || weight.value->initializer->data_type() != onnx::TensorProto::FLOAT)
+    return "its weight is no stored float32 tensor";
   return {};
 }
 
@@ -144,12 +150,15 @@ const Rule* find_rule(const onnx::NodeProto& node) {
 StoredWeight stored_weight(const GraphView& view, const NodeAt& at, int input) {
   Value* value = view.input(at, input);
   if (!value) return {};
-  if (value->constant()) return is_float_type(value->initializer->data_type()) ? StoredWeight{value, nullptr, nullptr} : StoredWeight{};
+  if (value->constant())
+    return is_float_type(value->initializer->data_type()) ? StoredWeight{value, nullptr, nullptr} : StoredWeight{};
   // A tied table reaches its second reader through a Transpose that cannot be folded without storing it twice.
   onnx::NodeProto* transpose = value->producer;
   if (!transpose || !is_op(*transpose, "Transpose") || transpose->input_size() != 1) return {};
   Value* table = view.find(*value->scope, transpose->input(0));
-  if (!table || !table->constant() || !is_float_type(table->initializer->data_type()) || table->initializer->dims_size() != 2) return {};
+  if (!table || !table->constant() || !is_float_type(table->initializer->data_type()) ||
+      table->initializer->dims_size() != 2)
+    return {};
   const auto* perm = find_attribute(*transpose, "perm");
   if (perm && !(perm->ints_size() == 2 && perm->ints(0) == 1 && perm->ints(1) == 0)) return {};
   return {table, transpose, value->scope};

@@ -1,5 +1,5 @@
-// Which inputs of an operator are weights, along which axis they may have a scale per channel, and whether the operator has
-// an integer form. One row per operator in rules.cc; operators without a row stay in float and are reported.
+// Which inputs of an operator are weights, along which axis they may have a scale per channel, and whether the operator
+// has an integer form. One row per operator in rules.cc; operators without a row stay in float and are reported.
 #pragma once
 
 #include <optional>
@@ -22,9 +22,9 @@ struct RuleContext {
 // One weight input of one node. Axes count in the layout the node sees.
 struct WeightSlot {
   int input = 0;
-  std::optional<int> axis;     // first axis with a scale per element, where the operator allows one
+  std::optional<int> axis;  // first axis with a scale per element, where the operator allows one
   int axes = 1;
-  bool swapped = false;        // the integer form wants the last two axes the other way round
+  bool swapped = false;  // the integer form wants the last two axes the other way round
 };
 
 enum class Family {

@@ -1,5 +1,5 @@
-// Include and exclude lists are matched against the model as its author named it, before anything is renamed or inlined;
-// the marks travel on the nodes (and on copies of function bodies) until the plan is made.
+// Include and exclude lists are matched against the model as its author named it, before anything is renamed or
+// inlined; the marks travel on the nodes (and on copies of function bodies) until the plan is made.
 #include <unordered_map>
 
 #include "model/graph_view.h"
@@ -14,10 +14,14 @@ namespace {
 bool glob_match(std::string_view pattern, std::string_view text) {
   std::size_t p = 0, t = 0, star = std::string_view::npos, mark = 0;
   while (t < text.size()) {
-    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t])) ++p, ++t;
-    else if (p < pattern.size() && pattern[p] == '*') star = p++, mark = t;
-    else if (star != std::string_view::npos) p = star + 1, t = ++mark;
-    else return false;
+    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t]))
+      ++p, ++t;
+    else if (p < pattern.size() && pattern[p] == '*')
+      star = p++, mark = t;
+    else if (star != std::string_view::npos)
+      p = star + 1, t = ++mark;
+    else
+      return false;
   }
   while (p < pattern.size() && pattern[p] == '*') ++p;
   return p == pattern.size();
@@ -47,7 +51,8 @@ constexpr int kMaxCopies = 10000;
 
 class Selector {
  public:
-  Selector(onnx::ModelProto& model, std::vector<Pattern>& patterns, const char* mark) : model_(model), patterns_(patterns), mark_(mark) {}
+  Selector(onnx::ModelProto& model, std::vector<Pattern>& patterns, const char* mark)
+      : model_(model), patterns_(patterns), mark_(mark) {}
 
   void run() {
     mark_graph(*model_.mutable_graph());
@@ -77,7 +82,9 @@ class Selector {
     }
     for (int i = 0; i < model_.functions_size(); ++i) {
       if (model_.functions(i).name() != node.op_type() || model_.functions(i).domain() != node.domain()) continue;
-      if (copies_ >= kMaxCopies) throw Error(ErrorCode::kMalformed, "function '" + node.op_type() + "'", "it calls itself", "export the model again");
+      if (copies_ >= kMaxCopies)
+        throw Error(ErrorCode::kMalformed, "function '" + node.op_type() + "'", "it calls itself",
+                    "export the model again");
       // Only this call is named: it gets a body of its own, marked, which inlining then copies.
       const std::string name = model_.functions(i).name() + "__" + mark_ + std::to_string(copies_++);
       onnx::FunctionProto copy = model_.functions(i);
@@ -97,11 +104,13 @@ class Selector {
 
 void apply_list(onnx::ModelProto& model, const std::vector<std::string>& list, const char* mark, const char* option) {
   if (list.empty()) return;
-  std::vector<Pattern> patterns(list.begin(), list.end());
+  std::vector<Pattern> patterns;
+  for (const std::string& entry : list) patterns.push_back({entry});
   Selector(model, patterns, mark).run();
   for (const Pattern& pattern : patterns) {
     if (!pattern.used) {
-      throw Error(ErrorCode::kUsage, std::string(option) + " '" + std::string(pattern.text) + "'", "no node of the model has this name",
+      throw Error(ErrorCode::kUsage, std::string(option) + " '" + std::string(pattern.text) + "'",
+                  "no node of the model has this name",
                   "octet inspect --nodes lists them; globs (* ?) and op:TYPE work too");
     }
   }

@@ -10,9 +10,12 @@ namespace octet {
 Form weights_form(Family family, Target target) {
   const bool native = target == Target::kX64 || target == Target::kX64NoVnni || target == Target::kArm64;
   switch (family) {
-    case Family::kMatMul: return native ? Form::kDequantize : Form::kFold;
-    case Family::kGather: return Form::kGather;
-    default: return Form::kFold;
+    case Family::kMatMul:
+      return native ? Form::kDequantize : Form::kFold;
+    case Family::kGather:
+      return Form::kGather;
+    default:
+      return Form::kFold;
   }
 }
 

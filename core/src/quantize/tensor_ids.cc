@@ -14,7 +14,8 @@ TensorIds::TensorIds(const GraphView& view) {
       std::string id = tensor.name();
       if (count[id] > 1) {
         id = (scope->owner ? nodes.of(*scope->owner) : std::string()) + "/" + id;
-        for (int i = 2; values_.contains(id); ++i) id = nodes.of(*scope->owner) + "#" + std::to_string(i) + "/" + tensor.name();
+        for (int i = 2; values_.contains(id); ++i)
+          id = nodes.of(*scope->owner) + "#" + std::to_string(i) + "/" + tensor.name();
       }
       tensors_.push_back(value);
       ids_.emplace(value, id);

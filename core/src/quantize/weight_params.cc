@@ -53,7 +53,8 @@ float round_to_type(double value, int float_type) {
 }
 
 [[noreturn]] void refuse_non_finite(const TensorProto& tensor, std::uint64_t count) {
-  throw Error(ErrorCode::kNonFinite, "tensor '" + tensor.name() + "'", std::to_string(count) + " of its elements are NaN or infinite",
+  throw Error(ErrorCode::kNonFinite, "tensor '" + tensor.name() + "'",
+              std::to_string(count) + " of its elements are NaN or infinite",
               "mend the weight, or leave its node out with --nodes-to-exclude");
 }
 
@@ -65,7 +66,8 @@ Ranges channel_ranges(const TensorProto& tensor, std::span<const float> x, const
   Ranges ranges{std::vector<float>(layout.channels, 0.0f), std::vector<float>(layout.channels, 0.0f)};
   std::uint64_t bad = 0;
   if (layout.inner == 1 && layout.channels > 1) {
-    for (std::uint64_t o = 0; o < layout.outer; ++o) bad += accumulate_row_range(x.subspan(o * layout.channels, layout.channels), ranges.low, ranges.high);
+    for (std::uint64_t o = 0; o < layout.outer; ++o)
+      bad += accumulate_row_range(x.subspan(o * layout.channels, layout.channels), ranges.low, ranges.high);
   } else {
     for (std::uint64_t o = 0; o < layout.outer; ++o) {
       for (std::uint64_t c = 0; c < layout.channels; ++c) {
@@ -82,7 +84,9 @@ Ranges channel_ranges(const TensorProto& tensor, std::span<const float> x, const
 
 }  // namespace
 
-bool is_signed(WeightType type) { return type == WeightType::kInt4 || type == WeightType::kInt8 || type == WeightType::kInt16; }
+bool is_signed(WeightType type) {
+  return type == WeightType::kInt4 || type == WeightType::kInt8 || type == WeightType::kInt16;
+}
 
 int bit_width(WeightType type) {
   if (type == WeightType::kInt4 || type == WeightType::kUint4) return 4;
@@ -91,12 +95,18 @@ int bit_width(WeightType type) {
 
 int element_type(WeightType type) {
   switch (type) {
-    case WeightType::kInt4: return TensorProto::INT4;
-    case WeightType::kUint4: return TensorProto::UINT4;
-    case WeightType::kInt8: return TensorProto::INT8;
-    case WeightType::kUint8: return TensorProto::UINT8;
-    case WeightType::kInt16: return TensorProto::INT16;
-    case WeightType::kUint16: return TensorProto::UINT16;
+    case WeightType::kInt4:
+      return TensorProto::INT4;
+    case WeightType::kUint4:
+      return TensorProto::UINT4;
+    case WeightType::kInt8:
+      return TensorProto::INT8;
+    case WeightType::kUint8:
+      return TensorProto::UINT8;
+    case WeightType::kInt16:
+      return TensorProto::INT16;
+    case WeightType::kUint16:
+      return TensorProto::UINT16;
   }
   return TensorProto::UNDEFINED;
 }
@@ -116,15 +126,20 @@ ChannelLayout channel_layout(const TensorProto& tensor, const TensorPlan& plan) 
   const int first = plan.axis.value_or(rank), last = plan.axis ? std::min(rank, first + plan.axes) : rank;
   for (int i = 0; i < rank; ++i) {
     const auto dim = static_cast<std::uint64_t>(tensor.dims(i));
-    if (!plan.axis) layout.inner *= dim;
-    else if (i < first) layout.outer *= dim;
-    else if (i < last) layout.channels *= dim;
-    else layout.inner *= dim;
+    if (!plan.axis)
+      layout.inner *= dim;
+    else if (i < first)
+      layout.outer *= dim;
+    else if (i < last)
+      layout.channels *= dim;
+    else
+      layout.inner *= dim;
   }
   return layout;
 }
 
-void choose_params(float min, float max, const TensorPlan& plan, int float_type, float& scale, std::int32_t& zero_point) {
+void choose_params(float min, float max, const TensorPlan& plan, int float_type, float& scale,
+                   std::int32_t& zero_point) {
   const IntegerRange range = integer_range(plan.type, plan.symmetric, plan.reduce_range);
   min = std::min(min, 0.0f);
   max = std::max(max, 0.0f);
@@ -132,7 +147,8 @@ void choose_params(float min, float max, const TensorPlan& plan, int float_type,
     max = std::max(-min, max);
     min = -max;
   }
-  const double exact = (static_cast<double>(max) - static_cast<double>(min)) / (static_cast<double>(range.high) - static_cast<double>(range.low));
+  const double exact = (static_cast<double>(max) - static_cast<double>(min)) /
+                       (static_cast<double>(range.high) - static_cast<double>(range.low));
   const float stored = round_to_type(exact, float_type);
   const bool half = float_type == TensorProto::FLOAT16;
   // Float16 subnormals serve as scales: the division is made in float32.
@@ -144,7 +160,8 @@ void choose_params(float min, float max, const TensorPlan& plan, int float_type,
   }
   scale = stored;
   const double middle = (static_cast<double>(range.low) + static_cast<double>(range.high)) / 2.0;
-  zero_point = static_cast<std::int32_t>(std::nearbyint(plan.symmetric ? middle : range.low - static_cast<double>(min) / exact));
+  zero_point =
+      static_cast<std::int32_t>(std::nearbyint(plan.symmetric ? middle : range.low - static_cast<double>(min) / exact));
 }
 
 WeightParams compute_params(const TensorStore& store, const TensorProto& tensor, const TensorPlan& plan) {
@@ -152,33 +169,46 @@ WeightParams compute_params(const TensorStore& store, const TensorProto& tensor,
   const ChannelLayout layout = channel_layout(tensor, plan);
   const Ranges ranges = channel_ranges(tensor, view.values(), layout);
   WeightParams params{std::vector<float>(layout.channels), std::vector<std::int32_t>(layout.channels)};
-  for (std::uint64_t c = 0; c < layout.channels; ++c) choose_params(ranges.low[c], ranges.high[c], plan, tensor.data_type(), params.scale[c], params.zero_point[c]);
+  for (std::uint64_t c = 0; c < layout.channels; ++c)
+    choose_params(ranges.low[c], ranges.high[c], plan, tensor.data_type(), params.scale[c], params.zero_point[c]);
   return params;
 }
 
-void quantize_weight(const TensorStore& store, const TensorProto& tensor, const TensorPlan& plan, const WeightParams& params, std::span<std::uint8_t> out) {
+void quantize_weight(const TensorStore& store, const TensorProto& tensor, const TensorPlan& plan,
+                     const WeightParams& params, std::span<std::uint8_t> out) {
   const FloatView view(store, tensor);
   const std::span<const float> x = view.values();
   const ChannelLayout layout = channel_layout(tensor, plan);
   // Storage spans the whole type: a symmetric plan narrows the range by its scale, not by clamping below it.
   const IntegerRange range = integer_range(plan.type, false, false);
   const bool row_wise = layout.inner == 1 && layout.channels > 1 && bit_width(plan.type) <= 8;
-  const std::uint64_t rows = row_wise ? layout.outer : layout.outer * layout.channels;
-  const std::uint64_t length = row_wise ? layout.channels : layout.inner;
-  for (std::uint64_t row = 0; row < rows; ++row) {
+  const auto rows = static_cast<std::size_t>(row_wise ? layout.outer : layout.outer * layout.channels);
+  const auto length = static_cast<std::size_t>(row_wise ? layout.channels : layout.inner);
+  for (std::size_t row = 0; row < rows; ++row) {
     const auto part = x.subspan(row * length, length);
     const std::uint64_t c = row % layout.channels;
     auto* at = out.data() + row * length * (bit_width(plan.type) == 16 ? 2 : 1);
-    if (row_wise && is_signed(plan.type)) quantize_row_s8(part, params.scale, params.zero_point, range.low, range.high, {reinterpret_cast<std::int8_t*>(at), length});
-    else if (row_wise) quantize_row_u8(part, params.scale, params.zero_point, range.low, range.high, {at, length});
-    else if (plan.type == WeightType::kInt16) quantize_s16(part, params.scale[c], params.zero_point[c], range.low, range.high, {reinterpret_cast<std::int16_t*>(at), length});
-    else if (plan.type == WeightType::kUint16) quantize_u16(part, params.scale[c], params.zero_point[c], range.low, range.high, {reinterpret_cast<std::uint16_t*>(at), length});
-    else if (is_signed(plan.type)) quantize_s8(part, params.scale[c], params.zero_point[c], range.low, range.high, {reinterpret_cast<std::int8_t*>(at), length});
-    else quantize_u8(part, params.scale[c], params.zero_point[c], range.low, range.high, {at, length});
+    if (row_wise && is_signed(plan.type))
+      quantize_row_s8(part, params.scale, params.zero_point, range.low, range.high,
+                      {reinterpret_cast<std::int8_t*>(at), length});
+    else if (row_wise)
+      quantize_row_u8(part, params.scale, params.zero_point, range.low, range.high, {at, length});
+    else if (plan.type == WeightType::kInt16)
+      quantize_s16(part, params.scale[c], params.zero_point[c], range.low, range.high,
+                   {reinterpret_cast<std::int16_t*>(at), length});
+    else if (plan.type == WeightType::kUint16)
+      quantize_u16(part, params.scale[c], params.zero_point[c], range.low, range.high,
+                   {reinterpret_cast<std::uint16_t*>(at), length});
+    else if (is_signed(plan.type))
+      quantize_s8(part, params.scale[c], params.zero_point[c], range.low, range.high,
+                  {reinterpret_cast<std::int8_t*>(at), length});
+    else
+      quantize_u8(part, params.scale[c], params.zero_point[c], range.low, range.high, {at, length});
   }
 }
 
-double weight_sqnr_db(const TensorStore& store, const TensorProto& tensor, const TensorPlan& plan, const WeightParams& params) {
+double weight_sqnr_db(const TensorStore& store, const TensorProto& tensor, const TensorPlan& plan,
+                      const WeightParams& params) {
   const FloatView view(store, tensor);
   const std::span<const float> x = view.values();
   const bool wide = bit_width(plan.type) == 16;

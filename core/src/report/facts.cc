@@ -34,8 +34,9 @@ ValueFacts value_facts(const onnx::ValueInfoProto& value) {
 
 bool is_integer_op(const onnx::NodeProto& node) {
   const std::string& op = node.op_type();
-  return op == "QuantizeLinear" || op == "DequantizeLinear" || op == "DynamicQuantizeLinear" || op == "ConvInteger" || op == "MatMulInteger" || op == "MatMulNBits" || op == "QGemm" ||
-         op == "QAttention" || op == "DynamicQuantizeLSTM" || op == "DynamicQuantizeMatMul" || op.starts_with("QLinear");
+  return op == "QuantizeLinear" || op == "DequantizeLinear" || op == "DynamicQuantizeLinear" || op == "ConvInteger" ||
+         op == "MatMulInteger" || op == "MatMulNBits" || op == "QGemm" || op == "QAttention" ||
+         op == "DynamicQuantizeLSTM" || op == "DynamicQuantizeMatMul" || op.starts_with("QLinear");
 }
 
 class Collector {
@@ -52,7 +53,8 @@ class Collector {
     ++facts_.operators[is_standard(node) ? node.op_type() : node.domain() + "." + node.op_type()];
     facts_.quantized_already = facts_.quantized_already || is_integer_op(node);
     for (const auto& attribute : node.attribute()) {
-      if (attribute.has_t() && node.op_type() == "Constant") add(attribute.t(), node.output_size() > 0 ? node.output(0) : std::string());
+      if (attribute.has_t() && node.op_type() == "Constant")
+        add(attribute.t(), node.output_size() > 0 ? node.output(0) : std::string());
     }
     for (onnx::GraphProto* inner : subgraphs(node)) {
       ++facts_.subgraphs;
@@ -68,7 +70,8 @@ class Collector {
       facts_.parameters += element_count(tensor);
       facts_.float_bytes += bytes;
     }
-    facts_.largest.push_back({name.empty() ? tensor.name() : name, type_name(tensor.data_type()), dims_text(tensor), bytes});
+    facts_.largest.push_back(
+        {name.empty() ? tensor.name() : name, type_name(tensor.data_type()), dims_text(tensor), bytes});
   }
 
   ModelFacts& facts_;
@@ -80,7 +83,8 @@ std::map<std::string, std::int64_t> index_bounds(onnx::GraphProto& graph) {
   std::unordered_map<std::string, const onnx::TensorProto*> tables;
   for (const auto& tensor : graph.initializer()) tables.emplace(tensor.name(), &tensor);
   for (const auto& node : graph.node()) {
-    if (is_op(node, "Constant") && node.output_size() == 1 && node.attribute_size() == 1 && node.attribute(0).has_t()) tables.emplace(node.output(0), &node.attribute(0).t());
+    if (is_op(node, "Constant") && node.output_size() == 1 && node.attribute_size() == 1 && node.attribute(0).has_t())
+      tables.emplace(node.output(0), &node.attribute(0).t());
   }
   std::unordered_map<std::string, std::string> origin;  // value → the input it comes from unchanged
   for (const auto& input : graph.input()) {
@@ -88,7 +92,8 @@ std::map<std::string, std::int64_t> index_bounds(onnx::GraphProto& graph) {
   }
   for (const auto& node : graph.node()) {
     if (node.input_size() == 0 || node.output_size() == 0) continue;
-    for (const char* op : {"Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "Slice", "Expand"}) {
+    for (const char* op :
+         {"Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Transpose", "Slice", "Expand"}) {
       const auto found = origin.find(node.input(0));
       if (is_op(node, op) && found != origin.end()) origin.emplace(node.output(0), found->second);
     }
@@ -114,7 +119,8 @@ ModelFacts facts_of(Model& model) {
   facts.ir_version = proto.ir_version();
   facts.file_bytes = model.file_bytes;
   facts.functions = proto.functions_size();
-  for (const auto& opset : proto.opset_import()) facts.opsets[opset.domain().empty() ? "ai.onnx" : opset.domain()] = opset.version();
+  for (const auto& opset : proto.opset_import())
+    facts.opsets[opset.domain().empty() ? "ai.onnx" : opset.domain()] = opset.version();
   Collector collector(facts);
   collector.graph(*proto.mutable_graph());
   for (auto& function : *proto.mutable_functions()) {
@@ -127,7 +133,8 @@ ModelFacts facts_of(Model& model) {
     if (!stored.contains(input.name())) facts.inputs.push_back(value_facts(input));
   }
   for (const auto& output : proto.graph().output()) facts.outputs.push_back(value_facts(output));
-  std::stable_sort(facts.largest.begin(), facts.largest.end(), [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
+  std::stable_sort(facts.largest.begin(), facts.largest.end(),
+                   [](const auto& a, const auto& b) { return a.bytes > b.bytes; });
   if (facts.largest.size() > kLargest) facts.largest.resize(kLargest);
   return facts;
 }
@@ -139,11 +146,25 @@ std::string facts_to_json(const ModelFacts& facts) {
     for (const auto& value : list) json.push_back({{"name", value.name}, {"type", value.type}, {"shape", value.shape}});
     return json;
   };
-  Json json{{"name", facts.name}, {"producer", facts.producer}, {"ir_version", facts.ir_version}, {"opsets", facts.opsets}, {"file_bytes", facts.file_bytes},
-            {"parameters", facts.parameters}, {"float_bytes", facts.float_bytes}, {"stored_bytes", facts.stored_bytes}, {"nodes", facts.nodes}, {"subgraphs", facts.subgraphs},
-            {"functions", facts.functions}, {"quantized_already", facts.quantized_already}, {"operators", facts.operators}, {"inputs", values(facts.inputs)}, {"outputs", values(facts.outputs)},
+  Json json{{"name", facts.name},
+            {"producer", facts.producer},
+            {"ir_version", facts.ir_version},
+            {"opsets", facts.opsets},
+            {"file_bytes", facts.file_bytes},
+            {"parameters", facts.parameters},
+            {"float_bytes", facts.float_bytes},
+            {"stored_bytes", facts.stored_bytes},
+            {"nodes", facts.nodes},
+            {"subgraphs", facts.subgraphs},
+            {"functions", facts.functions},
+            {"quantized_already", facts.quantized_already},
+            {"operators", facts.operators},
+            {"inputs", values(facts.inputs)},
+            {"outputs", values(facts.outputs)},
             {"largest", Json::array()}};
-  for (const auto& tensor : facts.largest) json["largest"].push_back({{"name", tensor.name}, {"type", tensor.type}, {"shape", tensor.shape}, {"bytes", tensor.bytes}});
+  for (const auto& tensor : facts.largest)
+    json["largest"].push_back(
+        {{"name", tensor.name}, {"type", tensor.type}, {"shape", tensor.shape}, {"bytes", tensor.bytes}});
   return json.dump(1, ' ', false, Json::error_handler_t::replace);
 }
 

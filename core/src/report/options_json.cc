@@ -31,13 +31,15 @@ T choice(const std::string& key, const Json& value, std::optional<T> (*from)(std
 
 int block_size(const std::string& key, const Json& value) {
   constexpr int kLargest = 65536;  // check_options says which sizes below it are fit
-  if (!value.is_number_integer() || value < 0 || value > kLargest) refuse(key, "must be a whole number from 0 to 65536", "");
+  if (!value.is_number_integer() || value < 0 || value > kLargest)
+    refuse(key, "must be a whole number from 0 to 65536", "");
   return value.get<int>();
 }
 
 std::vector<std::string> names(const std::string& key, const Json& value) {
   const auto is_name = [](const Json& entry) { return entry.is_string(); };
-  if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_name)) refuse(key, "must be a list of names", "");
+  if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_name))
+    refuse(key, "must be a list of names", "");
   return value.get<std::vector<std::string>>();
 }
 

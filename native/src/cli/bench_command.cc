@@ -35,7 +35,8 @@ void run(const BenchOptions& options) {
   job.synthetic = options.inputs.synthetic();
   job.synthetic.bounds = bounds;
   job.threads = options.threads;
-  if (job.threads.empty()) job.threads = machine_threads() > 1 ? std::vector<unsigned>{1, machine_threads()} : std::vector<unsigned>{1};
+  if (job.threads.empty())
+    job.threads = machine_threads() > 1 ? std::vector<unsigned>{1, machine_threads()} : std::vector<unsigned>{1};
   job.warmup = options.warmup;
   job.runs = options.runs;
   job.seconds = options.seconds;
@@ -44,21 +45,30 @@ void run(const BenchOptions& options) {
     std::cout << to_json(result).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     return;
   }
-  std::cout << fmt::format("ONNX Runtime {}, {}; {} warm-up and {} timed runs each, interleaved\n", result.runtime, result.samples_description, options.warmup, options.runs);
-  std::vector<std::vector<std::string>> rows = {{"model", "threads", "size", "median", "mean", "spread", "per second", "load", "speedup", "drift"}};
+  std::cout << fmt::format("ONNX Runtime {}, {}; {} warm-up and {} timed runs each, interleaved\n", result.runtime,
+                           result.samples_description, options.warmup, options.runs);
+  std::vector<std::vector<std::string>> rows = {
+      {"model", "threads", "size", "median", "mean", "spread", "per second", "load", "speedup", "drift"}};
   for (const BenchRow& row : result.rows) {
     const auto name = row.model.filename().string();
     if (!row.error.empty()) {
       rows.push_back({name, std::to_string(row.threads), format_bytes(row.file_bytes), row.error});
       continue;
     }
-    const std::string rate = row.tokens_per_second ? fmt::format("{:.0f} tokens", *row.tokens_per_second) : fmt::format("{:.1f} samples", row.samples_per_second);
-    rows.push_back({name, std::to_string(row.threads), format_bytes(row.file_bytes), format_ms(row.latency.median_ms), format_ms(row.latency.mean_ms), "±" + format_ms(row.latency.mad_ms), rate, format_ms(row.load_ms),
-                    row.speedup ? fmt::format("{} [{}, {}]", format_times(row.speedup->ratio), format_times(row.speedup->low), format_times(row.speedup->high)) : "-", row.speedup ? format_db(row.worst_sqnr_db) : "-"});
+    const std::string rate = row.tokens_per_second ? fmt::format("{:.0f} tokens", *row.tokens_per_second)
+                                                   : fmt::format("{:.1f} samples", row.samples_per_second);
+    rows.push_back({name, std::to_string(row.threads), format_bytes(row.file_bytes), format_ms(row.latency.median_ms),
+                    format_ms(row.latency.mean_ms), "±" + format_ms(row.latency.mad_ms), rate, format_ms(row.load_ms),
+                    row.speedup ? fmt::format("{} [{}, {}]", format_times(row.speedup->ratio),
+                                              format_times(row.speedup->low), format_times(row.speedup->high))
+                                : "-",
+                    row.speedup ? format_db(row.worst_sqnr_db) : "-"});
   }
   std::cout << format_table(rows);
   for (const BenchRow& row : result.rows) {
-    if (!row.verdict.empty()) std::cout << fmt::format("{}, {} thread{}: {}\n", row.model.filename().string(), row.threads, row.threads == 1 ? "" : "s", row.verdict);
+    if (!row.verdict.empty())
+      std::cout << fmt::format("{}, {} thread{}: {}\n", row.model.filename().string(), row.threads,
+                               row.threads == 1 ? "" : "s", row.verdict);
   }
   if (result.cut_short) std::cout << "fewer runs were made than asked for: the time was up (--seconds)\n";
 }
@@ -72,7 +82,9 @@ void add_bench_command(CLI::App& app) {
   options->inputs.add_to(*command);
   command->add_option("--threads", options->threads, "thread counts to measure (default: one and all)")->delimiter(',');
   command->add_option("--warmup", options->warmup, "runs not counted")->capture_default_str();
-  command->add_option("--runs", options->runs, "timed runs of each model")->capture_default_str()->check(CLI::PositiveNumber);
+  command->add_option("--runs", options->runs, "timed runs of each model")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command->add_option("--seconds", options->seconds, "time limit per model and thread count")->capture_default_str();
   command->add_flag("--json", options->json, "report as JSON");
   command->callback([options] { run(*options); });

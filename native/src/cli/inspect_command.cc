@@ -28,17 +28,23 @@ std::string values_text(const char* title, const std::vector<ValueFacts>& values
 
 std::string facts_text(const ModelFacts& facts) {
   std::string opsets;
-  for (const auto& [domain, version] : facts.opsets) opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", domain, version);
-  std::string text = fmt::format("{}: {}, opset {}, IR {}{}\n", facts.name, format_bytes(facts.file_bytes), opsets, facts.ir_version, facts.producer.empty() ? "" : ", by " + facts.producer);
-  text += fmt::format("{} float parameters ({}), {} nodes{}{}\n", facts.parameters, format_bytes(facts.float_bytes), facts.nodes, facts.subgraphs ? fmt::format(", {} subgraphs", facts.subgraphs) : "",
+  for (const auto& [domain, version] : facts.opsets)
+    opsets += fmt::format("{}{} {}", opsets.empty() ? "" : ", ", domain, version);
+  std::string text = fmt::format("{}: {}, opset {}, IR {}{}\n", facts.name, format_bytes(facts.file_bytes), opsets,
+                                 facts.ir_version, facts.producer.empty() ? "" : ", by " + facts.producer);
+  text += fmt::format("{} float parameters ({}), {} nodes{}{}\n", facts.parameters, format_bytes(facts.float_bytes),
+                      facts.nodes, facts.subgraphs ? fmt::format(", {} subgraphs", facts.subgraphs) : "",
                       facts.functions ? fmt::format(", {} functions", facts.functions) : "");
   if (facts.quantized_already) text += "holds integer operators: it is quantized already, at least in part\n";
   text += values_text("inputs", facts.inputs) + values_text("outputs", facts.outputs);
   std::string operators;
-  for (const auto& [op, count] : facts.operators) operators += fmt::format("{}{} {}", operators.empty() ? "" : ", ", count, op);
+  for (const auto& [op, count] : facts.operators)
+    operators += fmt::format("{}{} {}", operators.empty() ? "" : ", ", count, op);
   text += "operators\n  " + operators + "\nlargest tensors\n";
   std::vector<std::vector<std::string>> rows;
-  for (std::size_t i = 0; i < facts.largest.size() && i < 10; ++i) rows.push_back({"  " + facts.largest[i].name, facts.largest[i].type, facts.largest[i].shape, format_bytes(facts.largest[i].bytes)});
+  for (std::size_t i = 0; i < facts.largest.size() && i < 10; ++i)
+    rows.push_back({"  " + facts.largest[i].name, facts.largest[i].type, facts.largest[i].shape,
+                    format_bytes(facts.largest[i].bytes)});
   return text + format_table(rows, 3);
 }
 
@@ -54,13 +60,18 @@ void run(const InspectOptions& options) {
     return;
   }
   std::cout << facts_text(quantizer.facts());
-  std::cout << fmt::format("{} for {}: {} of {} float weights would take {}\n", name_of(plan.mode), name_of(plan.target), format_bytes(sizes.planned_bytes), format_bytes(sizes.float_bytes), format_bytes(sizes.stored_bytes));
+  std::cout << fmt::format("{} for {}: {} of {} float weights would take {}\n", name_of(plan.mode),
+                           name_of(plan.target), format_bytes(sizes.planned_bytes), format_bytes(sizes.float_bytes),
+                           format_bytes(sizes.stored_bytes));
   for (const KeptTensor& tensor : plan.kept) {
-    if (tensor.bytes >= 4096) std::cout << fmt::format("  stays in float: {} ({}): {}\n", tensor.tensor, format_bytes(tensor.bytes), tensor.why);
+    if (tensor.bytes >= 4096)
+      std::cout << fmt::format("  stays in float: {} ({}): {}\n", tensor.tensor, format_bytes(tensor.bytes),
+                               tensor.why);
   }
   if (!options.nodes) return;
   std::vector<std::vector<std::string>> rows = {{"node", "operator", "action", "why"}};
-  for (const NodePlan& node : plan.nodes) rows.push_back({node.node, node.op, std::string(name_of(node.action)), node.why});
+  for (const NodePlan& node : plan.nodes)
+    rows.push_back({node.node, node.op, std::string(name_of(node.action)), node.why});
   std::cout << format_table(rows, 4);
 }
 

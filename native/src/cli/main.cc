@@ -12,7 +12,8 @@
 
 namespace {
 
-constexpr const char* kFooter = R"(Exit status: 0 done · 2 wrong options · 3 cannot read · 4 not a valid model · 5 unsupported · 6 cannot write ·
+constexpr const char* kFooter =
+    R"(Exit status: 0 done · 2 wrong options · 3 cannot read · 4 not a valid model · 5 unsupported · 6 cannot write ·
 7 samples do not fit · 8 NaN or infinity in a weight · 9 the runtime refuses the model · 10 outputs drifted below the floor ·
 70 a defect of Octet · 130 interrupted. Errors are one line on stderr; reports are on stdout.)";
 
@@ -48,13 +49,16 @@ int main(int argc, char** argv) {
       return fail(octet::Error(octet::ErrorCode::kUsage, {}, fault.what(), "see octet --help"));
     }
     std::cout.flush();
-    if (!std::cout) return fail(octet::Error(octet::ErrorCode::kWrite, "standard output", "the report could not be written"));
+    if (!std::cout)
+      return fail(octet::Error(octet::ErrorCode::kWrite, "standard output", "the report could not be written"));
     return 0;
   } catch (const octet::Error& error) {
     return fail(error);
   } catch (const std::bad_alloc&) {
-    return fail(octet::Error(octet::ErrorCode::kInternal, {}, "out of memory", "close other programs or use a machine with more"));
+    return fail(octet::Error(octet::ErrorCode::kInternal, {}, "out of memory",
+                             "close other programs or use a machine with more"));
   } catch (const std::exception& fault) {
-    return fail(octet::Error(octet::ErrorCode::kInternal, {}, std::string("unexpected: ") + fault.what(), "please report it with the model's name"));
+    return fail(octet::Error(octet::ErrorCode::kInternal, {}, std::string("unexpected: ") + fault.what(),
+                             "please report it with the model's name"));
   }
 }

@@ -10,11 +10,13 @@ namespace {
 
 std::pair<std::string, std::string> split_pair(const char* option, const std::string& text) {
   const auto at = text.rfind('=');
-  if (at == std::string::npos || at == 0 || at + 1 == text.size()) throw Error(ErrorCode::kUsage, std::string(option) + " " + text, "expected NAME=VALUE");
+  if (at == std::string::npos || at == 0 || at + 1 == text.size())
+    throw Error(ErrorCode::kUsage, std::string(option) + " " + text, "expected NAME=VALUE");
   return {text.substr(0, at), text.substr(at + 1)};
 }
 
-// Names may hold commas only when they are quoted by nothing: a list is split at every comma, as in the Python tool's examples.
+// Names may hold commas only when they are quoted by nothing: a list is split at every comma, as in the Python tool's
+// examples.
 std::vector<std::string> split_list(const std::string& text) {
   std::vector<std::string> items;
   std::size_t start = 0;
@@ -29,13 +31,22 @@ std::vector<std::string> split_list(const std::string& text) {
 }  // namespace
 
 void InputOptions::add_to(CLI::App& command) {
-  command.add_option("--data", data, "real samples: .npz, .npy, TensorProto .pb, or a folder of them; without it inputs are made up");
-  command.add_option("--dim", dims, "size of a symbolic dimension for made-up inputs")->type_name("NAME=N")->expected(1)->take_all();
-  command.add_option("--fix", fixed, "value of an input for made-up inputs")->type_name("NAME=VALUE")->expected(1)->take_all();
+  command.add_option("--data", data,
+                     "real samples: .npz, .npy, TensorProto .pb, or a folder of them; without it inputs are made up");
+  command.add_option("--dim", dims, "size of a symbolic dimension for made-up inputs")
+      ->type_name("NAME=N")
+      ->expected(1)
+      ->take_all();
+  command.add_option("--fix", fixed, "value of an input for made-up inputs")
+      ->type_name("NAME=VALUE")
+      ->expected(1)
+      ->take_all();
   command.add_option("--seed", seed, "seed of made-up inputs")->capture_default_str();
 }
 
-std::optional<std::filesystem::path> InputOptions::path() const { return data.empty() ? std::nullopt : std::optional<std::filesystem::path>(data); }
+std::optional<std::filesystem::path> InputOptions::path() const {
+  return data.empty() ? std::nullopt : std::optional<std::filesystem::path>(data);
+}
 
 SyntheticOptions InputOptions::synthetic() const {
   SyntheticOptions options;
@@ -49,25 +60,44 @@ SyntheticOptions InputOptions::synthetic() const {
       size = std::stoll(value, &used);
     } catch (const std::exception&) {
     }
-    if (used != value.size() || size < 0) throw Error(ErrorCode::kUsage, "--dim " + text, "the size must be a whole number from 0");
+    if (used != value.size() || size < 0)
+      throw Error(ErrorCode::kUsage, "--dim " + text, "the size must be a whole number from 0");
     options.dims[name] = size;
   }
   return options;
 }
 
 void QuantizationOptions::add_to(CLI::App& command) {
-  command.add_option("--mode", mode, "dynamic: integer MatMul, Gemm, Attention, LSTM, no data needed · weights: 8-bit storage, float arithmetic")
-      ->check(CLI::IsMember({"dynamic", "weights"}))->capture_default_str();
-  command.add_option("--target", target, "where the model will run; sets the defaults")->check(CLI::IsMember({"auto", "x64", "x64-novnni", "arm64", "wasm", "any"}))->capture_default_str();
+  command
+      .add_option(
+          "--mode", mode,
+          "dynamic: integer MatMul, Gemm, Attention, LSTM, no data needed · weights: 8-bit storage, float arithmetic")
+      ->check(CLI::IsMember({"dynamic", "weights"}))
+      ->capture_default_str();
+  command.add_option("--target", target, "where the model will run; sets the defaults")
+      ->check(CLI::IsMember({"auto", "x64", "x64-novnni", "arm64", "wasm", "any"}))
+      ->capture_default_str();
   command.add_option("--weight-type", weight_type, "type of stored weights; 4 bits for matrices, in blocks")
-      ->check(CLI::IsMember({"qint8", "quint8", "qint4", "quint4", "qint16", "quint16"}))->capture_default_str();
-  auto* channel = command.add_flag("--per-channel", per_channel, "a scale per output channel (the default wherever it is exact)");
+      ->check(CLI::IsMember({"qint8", "quint8", "qint4", "quint4", "qint16", "quint16"}))
+      ->capture_default_str();
+  auto* channel =
+      command.add_flag("--per-channel", per_channel, "a scale per output channel (the default wherever it is exact)");
   command.add_flag("--per-tensor", per_tensor, "one scale per weight tensor")->excludes(channel);
-  command.add_flag("--reduce-range", reduce_range, "7-bit weights, for processors without VNNI whose 8-bit products saturate");
-  command.add_option("--block-size", block_size, "store matrices in blocks of N along K (MatMulNBits); 32 for 4-bit types")->type_name("N");
-  command.add_option("--nodes-to-quantize", nodes_to_quantize, "only these nodes: names, globs (* ?), op:TYPE; separated by commas")->type_name("LIST");
-  command.add_option("--nodes-to-exclude", nodes_to_exclude, "leave these nodes in float: names, globs, op:TYPE")->type_name("LIST");
-  command.add_option("--op-types", op_types, "only these operator types; naming Conv allows integer convolutions in dynamic mode")->type_name("LIST");
+  command.add_flag("--reduce-range", reduce_range,
+                   "7-bit weights, for processors without VNNI whose 8-bit products saturate");
+  command
+      .add_option("--block-size", block_size, "store matrices in blocks of N along K (MatMulNBits); 32 for 4-bit types")
+      ->type_name("N");
+  command
+      .add_option("--nodes-to-quantize", nodes_to_quantize,
+                  "only these nodes: names, globs (* ?), op:TYPE; separated by commas")
+      ->type_name("LIST");
+  command.add_option("--nodes-to-exclude", nodes_to_exclude, "leave these nodes in float: names, globs, op:TYPE")
+      ->type_name("LIST");
+  command
+      .add_option("--op-types", op_types,
+                  "only these operator types; naming Conv allows integer convolutions in dynamic mode")
+      ->type_name("LIST");
 }
 
 PlanOptions QuantizationOptions::plan_options() const {

@@ -19,13 +19,16 @@ struct Suspect {
 };
 
 bool share_tensor(const NodePlan& a, const NodePlan& b) {
-  return std::any_of(a.weights.begin(), a.weights.end(), [&](const auto& tensor) { return std::find(b.weights.begin(), b.weights.end(), tensor) != b.weights.end(); });
+  return std::any_of(a.weights.begin(), a.weights.end(), [&](const auto& tensor) {
+    return std::find(b.weights.begin(), b.weights.end(), tensor) != b.weights.end();
+  });
 }
 
 // Everything in float but `node`, and those it shares a stored tensor with: they cannot be told apart.
 Plan only(const Plan& plan, const std::string& node) {
   Plan alone = plan;
-  const auto self = std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return entry.node == node; });
+  const auto self =
+      std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return entry.node == node; });
   for (const NodePlan& other : plan.nodes) {
     if (other.node == node || share_tensor(*self, other)) continue;
     while (!demote(alone, other.node, "").empty()) {
@@ -36,7 +39,9 @@ Plan only(const Plan& plan, const std::string& node) {
 
 bool usable(const VerifyResult& result) { return result.verified && result.loads && result.runs; }
 
-double sqnr_of(const VerifyResult& result) { return usable(result) && result.finite ? result.worst_sqnr_db : -kSqnrEqual; }
+double sqnr_of(const VerifyResult& result) {
+  return usable(result) && result.finite ? result.worst_sqnr_db : -kSqnrEqual;
+}
 
 std::vector<std::string> active_nodes(const Plan& plan) {
   std::vector<std::string> nodes;
@@ -47,7 +52,8 @@ std::vector<std::string> active_nodes(const Plan& plan) {
 }
 
 bool computes_in_integers(const Plan& plan, const std::string& name) {
-  return std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& node) { return node.node == name && node.action == Action::kDynamic; });
+  return std::any_of(plan.nodes.begin(), plan.nodes.end(),
+                     [&](const NodePlan& node) { return node.node == name && node.action == Action::kDynamic; });
 }
 
 // Integers → fused kernel → folded → folded with scales along the other axis → float.
@@ -66,7 +72,10 @@ std::vector<std::string> retreat_node(Plan& plan, const std::string& node, int s
 class Search {
  public:
   Search(Plan& plan, double floor, double seconds, const TryPlan& attempt)
-      : plan_(plan), floor_(floor), attempt_(attempt), end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
+      : plan_(plan),
+        floor_(floor),
+        attempt_(attempt),
+        end_(Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds))) {}
 
   bool run(std::vector<std::string>& changed) {
     order_ = ranked(active_nodes(plan_));
@@ -94,7 +103,8 @@ class Search {
       // Without time left the remaining nodes count as the worst: unknown is not good.
       suspects.push_back({nodes[i], out_of_time() ? -kSqnrEqual : sqnr_of(attempt_(only(plan_, nodes[i])))});
     }
-    std::stable_sort(suspects.begin(), suspects.end(), [](const Suspect& a, const Suspect& b) { return a.sqnr_db < b.sqnr_db; });
+    std::stable_sort(suspects.begin(), suspects.end(),
+                     [](const Suspect& a, const Suspect& b) { return a.sqnr_db < b.sqnr_db; });
     return suspects;
   }
 
@@ -111,7 +121,9 @@ class Search {
       (holds(middle, steps) ? high : low) = middle;
     }
     for (std::size_t i = 0; i < high; ++i) {
-      for (auto& node : retreat_node(plan_, order_[i].node, steps, "alone it brings the output to " + format_db(order_[i].sqnr_db))) changed.push_back(node);
+      for (auto& node :
+           retreat_node(plan_, order_[i].node, steps, "alone it brings the output to " + format_db(order_[i].sqnr_db)))
+        changed.push_back(node);
     }
     return true;
   }

@@ -43,22 +43,27 @@ class DiscardSink final : public ByteSink {
 // A model on its way to its place: under temporary names until commit().
 class PendingModel {
  public:
-  PendingModel(const Model& model, const fs::path& output, const QuantizeOptions& options) : file_(output, options.force) {
+  PendingModel(const Model& model, const fs::path& output, const QuantizeOptions& options)
+      : file_(output, options.force) {
     SaveOptions save;
     save.threads = machine_threads();
     save.external_data = options.external_data;
     save.external_location = output.filename().string() + ".data";
     const fs::path data_path = output.parent_path() / save.external_location;
-    sizes_ = save_model(model, file_, [&]() -> ByteSink& {
-      data_ = std::make_unique<OutputFile>(data_path, options.force);
-      return *data_;
-    }, save);
+    sizes_ = save_model(
+        model, file_,
+        [&]() -> ByteSink& {
+          data_ = std::make_unique<OutputFile>(data_path, options.force);
+          return *data_;
+        },
+        save);
     if (data_ && !options.no_verify) {
       // The data has no final name yet: what is verified is the same model under the names of now.
       readable_ = std::make_unique<OutputFile>(output.string() + ".check", true);
       save.external_location = data_->temporary().filename().string();
       DiscardSink discard;
-      save_model(model, *readable_, [&]() -> ByteSink& { return discard; }, save);
+      save_model(
+          model, *readable_, [&]() -> ByteSink& { return discard; }, save);
       readable_->flush();
       data_->flush();
     }
@@ -110,13 +115,16 @@ class QuantizeRun {
     if (!options_.plan.empty()) given = read_plan(options_.plan);
     Model model = open_model(options_.model);
     input_bytes_ = model.file_bytes;
-    Quantizer quantizer(std::move(model), plan_options, given ? &*given : nullptr,
-                        [](std::uint64_t done, std::uint64_t total) { Terminal::progress("planning", total ? static_cast<double>(done) / static_cast<double>(total) : 1); });
+    Quantizer quantizer(
+        std::move(model), plan_options, given ? &*given : nullptr, [](std::uint64_t done, std::uint64_t total) {
+          Terminal::progress("planning", total ? static_cast<double>(done) / static_cast<double>(total) : 1);
+        });
     bounds_ = quantizer.facts().index_bounds;
     QuantizeReport report;
     auto pending = write(quantizer.plan(), quantizer);
     if (!options_.no_verify) pending = prove(quantizer, std::move(pending), report);
-    if (!options_.save_plan.empty()) write_text(options_.save_plan, plan_to_json(quantizer.plan()) + "\n", options_.force);
+    if (!options_.save_plan.empty())
+      write_text(options_.save_plan, plan_to_json(quantizer.plan()) + "\n", options_.force);
     pending->commit();
     report.input = options_.model;
     report.output = options_.output;
@@ -132,11 +140,19 @@ class QuantizeRun {
 
   void refuse_clashes() const {
     std::error_code ignored;
-    if (fs::equivalent(options_.model, options_.output, ignored)) throw Error(ErrorCode::kUsage, options_.output, "this is the input itself", "choose another output");
-    if (fs::is_directory(options_.output, ignored)) throw Error(ErrorCode::kWrite, options_.output, "this is a folder", "name a file");
-    if (!options_.force && fs::exists(options_.output, ignored)) throw Error(ErrorCode::kWrite, options_.output, "exists already", "choose another name, or pass --force to replace it");
-    if (options_.no_verify && options_.min_sqnr) throw Error(ErrorCode::kUsage, "--no-verify --min-sqnr", "a floor needs a run to be held", "leave one of the two out");
-    if (options_.no_verify && !options_.inputs.data.empty()) throw Error(ErrorCode::kUsage, "--no-verify --data", "samples are only used to verify", "leave one of the two out");
+    if (fs::equivalent(options_.model, options_.output, ignored))
+      throw Error(ErrorCode::kUsage, options_.output, "this is the input itself", "choose another output");
+    if (fs::is_directory(options_.output, ignored))
+      throw Error(ErrorCode::kWrite, options_.output, "this is a folder", "name a file");
+    if (!options_.force && fs::exists(options_.output, ignored))
+      throw Error(ErrorCode::kWrite, options_.output, "exists already",
+                  "choose another name, or pass --force to replace it");
+    if (options_.no_verify && options_.min_sqnr)
+      throw Error(ErrorCode::kUsage, "--no-verify --min-sqnr", "a floor needs a run to be held",
+                  "leave one of the two out");
+    if (options_.no_verify && !options_.inputs.data.empty())
+      throw Error(ErrorCode::kUsage, "--no-verify --data", "samples are only used to verify",
+                  "leave one of the two out");
   }
 
   std::unique_ptr<PendingModel> write(const Plan& plan, const Quantizer& quantizer) const {
@@ -156,9 +172,13 @@ class QuantizeRun {
     return verify_in_child(job);
   }
 
-  std::unique_ptr<PendingModel> prove(Quantizer& quantizer, std::unique_ptr<PendingModel> pending, QuantizeReport& report) {
+  std::unique_ptr<PendingModel> prove(Quantizer& quantizer, std::unique_ptr<PendingModel> pending,
+                                      QuantizeReport& report) {
     report.verify = verify_pending(*pending, true);
-    const auto fails = [&] { return report.verify->verified && !(report.verify->loads && report.verify->runs && report.verify->plain_error.empty() && report.verify->finite); };
+    const auto fails = [&] {
+      return report.verify->verified && !(report.verify->loads && report.verify->runs &&
+                                          report.verify->plain_error.empty() && report.verify->finite);
+    };
     if (fails()) {
       const std::string why = report.verify->error.empty() ? report.verify->plain_error : report.verify->error;
       report.changed = retreat_from_integers(quantizer.plan(), "the runtime refused its integer form (" + why + ")");
@@ -167,7 +187,10 @@ class QuantizeRun {
         report.verify = verify_pending(*pending, true);
       }
       if (fails()) {
-        throw Error(ErrorCode::kRun, options_.output, report.verify->finite ? "the quantized model does not run: " + report.verify->error + report.verify->plain_error : "the quantized model gives NaN or infinity where the float one does not",
+        throw Error(ErrorCode::kRun, options_.output,
+                    report.verify->finite
+                        ? "the quantized model does not run: " + report.verify->error + report.verify->plain_error
+                        : "the quantized model gives NaN or infinity where the float one does not",
                     "nothing was written; try --mode weights, or leave nodes out with --nodes-to-exclude");
       }
     }
@@ -177,12 +200,15 @@ class QuantizeRun {
       report.first_sqnr_db = report.verify->worst_sqnr_db;
       pending.reset();  // its name is needed again
       const Quantizer& fixed = quantizer;
-      const FloorResult held = hold_floor(quantizer.plan(), floor(), kFloorSeconds, [&](const Plan& plan) { return verify_pending(*write(plan, fixed), false); });
+      const FloorResult held = hold_floor(quantizer.plan(), floor(), kFloorSeconds,
+                                          [&](const Plan& plan) { return verify_pending(*write(plan, fixed), false); });
       report.changed.insert(report.changed.end(), held.changed.begin(), held.changed.end());
       pending = write(quantizer.plan(), quantizer);
       report.verify = verify_pending(*pending, true);
       if (report.verify->verified && report.verify->worst_sqnr_db < floor() && !options_.force) {
-        throw Error(ErrorCode::kQuality, options_.output, fmt::format("outputs drift to {}, below the floor of {}", format_db(report.verify->worst_sqnr_db), format_db(floor())),
+        throw Error(ErrorCode::kQuality, options_.output,
+                    fmt::format("outputs drift to {}, below the floor of {}", format_db(report.verify->worst_sqnr_db),
+                                format_db(floor())),
                     "nothing was written; lower --min-sqnr, leave nodes out, or pass --force to take it all the same");
       }
     }
@@ -190,14 +216,20 @@ class QuantizeRun {
   }
 
   // The fused kernel for stored matrices wins with few rows and loses with many. Only a run tells which this model has.
-  std::unique_ptr<PendingModel> avoid_slow_form(Quantizer& quantizer, std::unique_ptr<PendingModel> pending, QuantizeReport& report) const {
-    if (!report.verify->latency || report.verify->latency->speedup.high >= kSlower || !options_.plan.empty()) return pending;
+  std::unique_ptr<PendingModel> avoid_slow_form(Quantizer& quantizer, std::unique_ptr<PendingModel> pending,
+                                                QuantizeReport& report) const {
+    if (!report.verify->latency || report.verify->latency->speedup.high >= kSlower || !options_.plan.empty())
+      return pending;
     Plan folded = quantizer.plan();
-    if (fold_matrices(folded, fmt::format("the fused form ran at {} of the float speed here", format_times(report.verify->latency->speedup.ratio))).empty()) return pending;
+    if (fold_matrices(folded, fmt::format("the fused form ran at {} of the float speed here",
+                                          format_times(report.verify->latency->speedup.ratio)))
+            .empty())
+      return pending;
     pending.reset();
     auto other = write(folded, quantizer);
     VerifyResult measured = verify_pending(*other, true);
-    if (!measured.latency || measured.latency->speedup.ratio <= report.verify->latency->speedup.ratio) return write(quantizer.plan(), quantizer);
+    if (!measured.latency || measured.latency->speedup.ratio <= report.verify->latency->speedup.ratio)
+      return write(quantizer.plan(), quantizer);
     quantizer.plan() = std::move(folded);
     report.verify = std::move(measured);
     return other;
@@ -212,12 +244,17 @@ class QuantizeRun {
 
 void add_quantize_command(CLI::App& app) {
   auto options = std::make_shared<QuantizeOptions>();
-  auto* command = app.add_subcommand("quantize", "Make a model smaller; prove that it loads, runs and stays near the original");
+  auto* command =
+      app.add_subcommand("quantize", "Make a model smaller; prove that it loads, runs and stays near the original");
   command->add_option("MODEL", options->model, "the float model (.onnx)")->required();
   command->add_option("-o,--output", options->output, "where the quantized model goes")->required();
   options->quantization.add_to(*command);
   options->inputs.add_to(*command);
-  command->add_option("--min-sqnr", options->min_sqnr, "floor for the worst output in dB, with real samples (default 10); below it the worst nodes go back to float")->type_name("DB");
+  command
+      ->add_option(
+          "--min-sqnr", options->min_sqnr,
+          "floor for the worst output in dB, with real samples (default 10); below it the worst nodes go back to float")
+      ->type_name("DB");
   command->add_flag("--no-verify", options->no_verify, "do not run the result (never opens the runtime)");
   command->add_option("--plan", options->plan, "use this plan instead of making one")->type_name("FILE");
   command->add_option("--save-plan", options->save_plan, "write the plan as JSON")->type_name("FILE");

@@ -43,7 +43,8 @@ std::string action_lines(const Plan& plan) {
   std::string text;
   for (const auto& [key, group] : groups) {
     const auto& [action, op, why] = key;
-    text += fmt::format("  {:<8} {} × {} ({}{}): {}\n", action == "keep" ? "float" : action, group.count, op, group.examples, group.count > 2 ? ", …" : "", why);
+    text += fmt::format("  {:<8} {} × {} ({}{}): {}\n", action == "keep" ? "float" : action, group.count, op,
+                        group.examples, group.count > 2 ? ", …" : "", why);
   }
   return text;
 }
@@ -59,7 +60,8 @@ std::string kept_lines(const Plan& plan) {
   for (const auto& [why, sums] : reasons) order.emplace_back(sums.second, sums.first, why);
   std::sort(order.rbegin(), order.rend());
   std::string text;
-  for (const auto& [bytes, count, why] : order) text += fmt::format("  {} in {} tensor{}: {}\n", format_bytes(bytes), count, count == 1 ? "" : "s", why);
+  for (const auto& [bytes, count, why] : order)
+    text += fmt::format("  {} in {} tensor{}: {}\n", format_bytes(bytes), count, count == 1 ? "" : "s", why);
   return text;
 }
 
@@ -68,20 +70,30 @@ std::string verify_lines(const VerifyResult& verify) {
   std::string text = fmt::format("ran with ONNX Runtime {} on {}\n", verify.runtime, verify.samples_description);
   std::vector<std::vector<std::string>> rows = {{"output", "SQNR", "cosine", "largest error", "top-1 agreement"}};
   for (const OutputDrift& drift : verify.drift) {
-    if (!drift.comparable) rows.push_back({drift.name, drift.why_not});
-    else rows.push_back({drift.name, format_db(drift.sqnr_db), fmt::format("{:.5f}", drift.cosine), fmt::format("{:.3g} of {:.3g}", drift.max_abs_error, drift.max_abs), drift.top1_agreement ? fmt::format("{:.1f} %", 100 * *drift.top1_agreement) : "-"});
+    if (!drift.comparable)
+      rows.push_back({drift.name, drift.why_not});
+    else
+      rows.push_back({drift.name, format_db(drift.sqnr_db), fmt::format("{:.5f}", drift.cosine),
+                      fmt::format("{:.3g} of {:.3g}", drift.max_abs_error, drift.max_abs),
+                      drift.top1_agreement ? fmt::format("{:.1f} %", 100 * *drift.top1_agreement) : "-"});
   }
   text += format_table(rows);
   if (const std::string accuracy = accuracy_line(verify); !accuracy.empty()) text += accuracy + "\n";
   if (verify.latency) {
-    text += fmt::format("latency {} → {} (median of {}, one thread, interleaved): {} [{}, {}]\n", format_ms(verify.latency->baseline.median_ms), format_ms(verify.latency->candidate.median_ms),
-                        verify.latency->candidate.runs, format_times(verify.latency->speedup.ratio), format_times(verify.latency->speedup.low), format_times(verify.latency->speedup.high));
+    text += fmt::format("latency {} → {} (median of {}, one thread, interleaved): {} [{}, {}]\n",
+                        format_ms(verify.latency->baseline.median_ms), format_ms(verify.latency->candidate.median_ms),
+                        verify.latency->candidate.runs, format_times(verify.latency->speedup.ratio),
+                        format_times(verify.latency->speedup.low), format_times(verify.latency->speedup.high));
   }
   if (verify.consistency_sqnr_db < kConsistentDb) {
-    text += fmt::format("caution: with graph optimizations on, the runtime computes something else than with them off ({} between the two)\n", format_db(verify.consistency_sqnr_db));
+    text += fmt::format(
+        "caution: with graph optimizations on, the runtime computes something else than with them off ({} between the "
+        "two)\n",
+        format_db(verify.consistency_sqnr_db));
   }
   if (!verify.why.empty()) text += verify.why + "\n";
-  text += fmt::format("verified in {:.1f} s with {} in a process of its own\n", verify.seconds, format_bytes(verify.peak_bytes));
+  text += fmt::format("verified in {:.1f} s with {} in a process of its own\n", verify.seconds,
+                      format_bytes(verify.peak_bytes));
   return text;
 }
 
@@ -98,10 +110,17 @@ std::string accuracy_line(const VerifyResult& verify) {
 std::string quantize_report_text(const QuantizeReport& report, Quantizer& quantizer) {
   const Plan& plan = quantizer.plan();
   const PlanSizes sizes = quantizer.sizes();
-  std::string text = fmt::format("{} → {}\n{} → {} ({:.1f} % less), {} of {} float weights in {} for {}\n", report.input, report.output, format_bytes(report.input_bytes), format_bytes(report.output_bytes),
-                                 report.input_bytes ? 100.0 * (1 - static_cast<double>(report.output_bytes) / static_cast<double>(report.input_bytes)) : 0.0, format_bytes(sizes.planned_bytes),
-                                 format_bytes(sizes.float_bytes), format_bytes(sizes.stored_bytes), name_of(plan.target));
-  if (plan.tensors.empty()) text += quantizer.facts().quantized_already ? "nothing was quantized: the model is quantized already\n" : "nothing was quantized: see why below\n";
+  std::string text =
+      fmt::format("{} → {}\n{} → {} ({:.1f} % less), {} of {} float weights in {} for {}\n", report.input,
+                  report.output, format_bytes(report.input_bytes), format_bytes(report.output_bytes),
+                  report.input_bytes
+                      ? 100.0 * (1 - static_cast<double>(report.output_bytes) / static_cast<double>(report.input_bytes))
+                      : 0.0,
+                  format_bytes(sizes.planned_bytes), format_bytes(sizes.float_bytes), format_bytes(sizes.stored_bytes),
+                  name_of(plan.target));
+  if (plan.tensors.empty())
+    text += quantizer.facts().quantized_already ? "nothing was quantized: the model is quantized already\n"
+                                                : "nothing was quantized: see why below\n";
   const std::string actions = action_lines(plan);
   if (!actions.empty()) text += "nodes with weights:\n" + actions;
   const std::string kept = kept_lines(plan);
@@ -111,11 +130,17 @@ std::string quantize_report_text(const QuantizeReport& report, Quantizer& quanti
   }
   for (const auto& note : plan.notes) text += "note: " + note + "\n";
   if (!report.changed.empty()) {
-    text += report.first_sqnr_db ? fmt::format("outputs drifted to {}, so {} node{} went back towards float\n", format_db(*report.first_sqnr_db), report.changed.size(), report.changed.size() == 1 ? "" : "s")
-                                 : fmt::format("{} nodes keep float arithmetic: the runtime refused their integer form\n", report.changed.size());
+    text += report.first_sqnr_db
+                ? fmt::format("outputs drifted to {}, so {} node{} went back towards float\n",
+                              format_db(*report.first_sqnr_db), report.changed.size(),
+                              report.changed.size() == 1 ? "" : "s")
+                : fmt::format("{} nodes keep float arithmetic: the runtime refused their integer form\n",
+                              report.changed.size());
   }
-  if (report.verify) text += verify_lines(*report.verify);
-  else text += "not verified: --no-verify\n";
+  if (report.verify)
+    text += verify_lines(*report.verify);
+  else
+    text += "not verified: --no-verify\n";
   return text + verdict_of(report).sentence + "\n";
 }
 
@@ -125,9 +150,14 @@ std::string quantize_report_json(const QuantizeReport& report, Quantizer& quanti
   json["changed"] = report.changed;
   if (report.first_sqnr_db) json["first_sqnr_db"] = *report.first_sqnr_db;
   json["min_sqnr_db"] = report.min_sqnr_db;
-  json["verify"] = report.verify ? Json::parse(to_json(*report.verify).dump(-1, ' ', false, Json::error_handler_t::replace)) : Json{{"verified", false}, {"why", "--no-verify"}};
+  json["verify"] = report.verify
+                       ? Json::parse(to_json(*report.verify).dump(-1, ' ', false, Json::error_handler_t::replace))
+                       : Json{{"verified", false}, {"why", "--no-verify"}};
   const Verdict verdict = verdict_of(report);
-  json["verdict"] = {{"judgement", verdict.judgement == Judgement::kShip ? "ship" : verdict.judgement == Judgement::kDont ? "dont" : "cannot_tell"}, {"sentence", verdict.sentence}};
+  json["verdict"] = {{"judgement", verdict.judgement == Judgement::kShip   ? "ship"
+                                   : verdict.judgement == Judgement::kDont ? "dont"
+                                                                           : "cannot_tell"},
+                     {"sentence", verdict.sentence}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -13,9 +13,9 @@ namespace octet {
 struct QuantizeReport {
   std::string input, output;
   std::uint64_t input_bytes = 0, output_bytes = 0;
-  std::optional<VerifyResult> verify;    // none: --no-verify
-  std::optional<double> first_sqnr_db;   // before the floor moved nodes back
-  std::vector<std::string> changed;      // those nodes
+  std::optional<VerifyResult> verify;   // none: --no-verify
+  std::optional<double> first_sqnr_db;  // before the floor moved nodes back
+  std::vector<std::string> changed;     // those nodes
   double min_sqnr_db = 10;
 };
 
