@@ -23,6 +23,9 @@ class Quantizer {
   Plan& plan() { return plan_; }
   PlanSizes sizes() { return plan_sizes(normalized_, plan_); }
 
+  // What shape inference finds on the normalized model.
+  ShapeCoverage shapes() const;
+
   // The model that a plan (this one's, or a changed copy of it) makes of the input.
   Model apply(const Plan& plan) const;
 

@@ -38,6 +38,11 @@ Quantizer::Quantizer(Model model, const PlanOptions& options, const Plan* given,
   plan_ = given ? *given : make_plan(normalized_, options, progress);
 }
 
+ShapeCoverage Quantizer::shapes() const {
+  Model copy = normalized_.clone();
+  return infer_shapes(copy);
+}
+
 Model Quantizer::apply(const Plan& plan) const {
   Model result = normalized_.clone();
   apply_plan(result, plan);

@@ -48,6 +48,12 @@ std::string facts_text(const ModelFacts& facts) {
   return text + format_table(rows, 3);
 }
 
+std::string shapes_text(const Quantizer& quantizer) {
+  const ShapeCoverage shapes = quantizer.shapes();
+  return fmt::format("of {} values between nodes: type known of {}, rank of {}, shape of {}{}\n", shapes.values,
+                     shapes.typed, shapes.ranked, shapes.shaped, shapes.note.empty() ? "" : " (" + shapes.note + ")");
+}
+
 void run(const InspectOptions& options) {
   Quantizer quantizer(open_model(options.model), options.quantization.plan_options());
   const Plan& plan = quantizer.plan();
@@ -56,10 +62,16 @@ void run(const InspectOptions& options) {
     using Json = nlohmann::ordered_json;
     Json json{{"octet", OCTET_VERSION}};
     json.update(Json::parse(quantizer_report_json(quantizer)));
+    const ShapeCoverage shapes = quantizer.shapes();
+    json["shapes"] = {{"values", shapes.values},
+                      {"typed", shapes.typed},
+                      {"ranked", shapes.ranked},
+                      {"shaped", shapes.shaped},
+                      {"note", shapes.note}};
     std::cout << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
     return;
   }
-  std::cout << facts_text(quantizer.facts());
+  std::cout << facts_text(quantizer.facts()) << shapes_text(quantizer);
   std::cout << fmt::format("{} for {}: {} of {} float weights would take {}\n", name_of(plan.mode),
                            name_of(plan.target), format_bytes(sizes.planned_bytes), format_bytes(sizes.float_bytes),
                            format_bytes(sizes.stored_bytes));
