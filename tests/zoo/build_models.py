@@ -199,8 +199,8 @@ def bert(stored, config):
     name = "embeddings.position_embeddings.weight"
     table = g.weight(name, array(name))
     places = g.op("Slice", places, g.integers([0]), length, g.integers([1]), g.integers([1]))
-    h = g.op("Add", g.op("Add", words, kinds), g.op("Gather", table, places, axis=0))
-    h = norm(h, "embeddings.LayerNorm")
+    places = g.op("Gather", table, places, axis=0)
+    h = norm(g.op("Add", g.op("Add", words, kinds), places), "embeddings.LayerNorm")
     kept = g.op("Unsqueeze", g.op("Unsqueeze", mask, g.integers([1])), g.integers([2]))
     kept = g.op("Cast", kept, to=TensorProto.FLOAT)
     hidden_bias = g.op("Mul", g.op("Sub", g.floats(1.0), kept), g.floats(np.finfo(np.float32).min))

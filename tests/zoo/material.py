@@ -2,6 +2,7 @@
 
 import ctypes
 import hashlib
+import os
 import re
 
 import numpy as np
@@ -175,11 +176,29 @@ class _Espeak:
 
     def _receive(self, wave, count, _events):
         if wave and count > 0:
-            self.pieces.append(np.ctypeslib.as_array(wave, (count,)).copy())
+            self.pieces.append(ctypes.string_at(wave, count * ctypes.sizeof(ctypes.c_short)))
         return 0
 
     def say(self, text, voice, speed, pitch):
-        self.pieces.clear()
+        """Samples from -1 to 1. Each text is said in a process of its own: the library remembers what it said before,
+        and then no sample could be made again alone."""
+        source, sink = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                with open(sink, "wb") as file:
+                    file.write(self._synthesize(text, voice, speed, pitch))
+            finally:
+                os._exit(0)
+        os.close(sink)
+        with open(source, "rb") as file:
+            wave = file.read()
+        os.waitpid(child, 0)
+        if not wave:
+            raise RuntimeError(f"espeak-ng said nothing for {text!r}")
+        return np.frombuffer(wave, np.int16).astype(np.float32) / 32768
+
+    def _synthesize(self, text, voice, speed, pitch):
         self.library.espeak_ng_SetRandSeed(ctypes.c_long(SEED))  # breathy voices draw on a clock's seed else
         self.library.espeak_SetVoiceByName(voice.encode())
         self.library.espeak_SetParameter(self.RATE, speed, 0)
@@ -187,7 +206,7 @@ class _Espeak:
         data = text.encode() + b"\0"
         self.library.espeak_Synth(data, ctypes.c_size_t(len(data)), 0, 0, 0, 1, None, None)
         self.library.espeak_Synchronize()
-        return np.concatenate(self.pieces).astype(np.float32) / 32768
+        return b"".join(self.pieces)
 
 
 def resample(sound, old_rate, new_rate):

@@ -15,7 +15,7 @@ from web_runtime import WebRuntime
 LEAST_SHARE = 0.95  # of the float weight bytes that must be stored in 8 bits
 MOST_STORED = 0.28  # what those may take then, of their float bytes: a quarter, and scales
 
-# Against results.csv: kernels differ a little between processors, and what drifts less than ROUNDING_DB is only rounded.
+# Against results.csv: kernels differ a little between processors; what drifts less than ROUNDING_DB is only rounded.
 SIZE_TOLERANCE, SQNR_TOLERANCE_DB, ROUNDING_DB = 0.005, 1.5, 100
 
 # Models that cannot reach LEAST_SHARE or MOST_STORED, with the reason.
