@@ -1,0 +1,33 @@
+// Repeated calls, good and bad, give back all they took.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { errorOf, modelBytes, octet, quantize } from './octet_runs.mjs';
+
+const CALLS = 20;
+
+function growth(call) {
+  call();  // what is set up once
+  call();
+  const before = octet.allocated_bytes();
+  for (let i = 0; i < CALLS; ++i) call();
+  return octet.allocated_bytes() - before;
+}
+
+for (const mode of ['dynamic', 'weights']) {
+  test(`${CALLS} quantizations in ${mode} mode leave nothing behind`, () => {
+    assert.equal(growth(() => quantize('gpt_char', { mode })), 0);
+  });
+}
+
+test('inspections leave nothing behind', () => {
+  const model = modelBytes('gpt_char');
+  assert.equal(growth(() => octet.inspect({ model })), 0);
+});
+
+test('failures leave nothing behind', () => {
+  const cut = modelBytes('gpt_char').subarray(0, 400_000);
+  assert.equal(growth(() => errorOf({ model: cut })), 0);
+  assert.equal(growth(() => errorOf({ model: modelBytes('gpt_char'), options: { nodes_to_exclude: ['nowhere'] } })), 0);
+  const throws = () => { throw new Error('stop'); };
+  assert.equal(growth(() => assert.throws(() => octet.quantize({ model: modelBytes('gpt_char'), progress: throws }))), 0);
+});

@@ -1,0 +1,185 @@
+// The core as a module. Everything is synchronous: call it from a worker. Nothing is fetched but the module itself.
+// Failures are returned; only what a callback of the request throws passes through as it is.
+
+export type Mode = 'dynamic' | 'weights';
+export type Target = 'x64' | 'x64-novnni' | 'arm64' | 'wasm' | 'any';
+export type WeightType = 'qint8' | 'quint8' | 'qint4' | 'quint4' | 'qint16' | 'quint16';
+export type Action = 'keep' | 'weights' | 'dynamic';
+export type Form = 'fold' | 'dequantize' | 'blocks' | 'gather';
+
+/** The command line's options in snake_case; what is absent takes its default. */
+export interface Options {
+  mode?: Mode;
+  /** Where the model will run; 'wasm' when absent. */
+  target?: Target;
+  weight_type?: WeightType;
+  /** Absent: wherever it is exact for the operator. */
+  per_channel?: boolean;
+  reduce_range?: boolean;
+  block_size?: number;
+  /** Names, globs (* ?) or op:TYPE. */
+  nodes_to_quantize?: string[];
+  nodes_to_exclude?: string[];
+  op_types?: string[];
+  /** Use this plan instead of making one. */
+  plan?: Plan;
+  /** Weights in a file of their own, OUTPUT.data. */
+  external_data?: boolean;
+}
+
+/** Bytes read piece by piece, e.g. from a File: `read` gives exactly `length` bytes, or null when it cannot. */
+export interface ByteReader {
+  readonly size: number;
+  read(offset: number, length: number): Uint8Array | null;
+}
+
+export interface Request {
+  /** File name of the model, for messages and the report; no path. */
+  name?: string;
+  model: Uint8Array | ByteReader;
+  /** Finds an external data file by the location that the model gives it; null when there is none. */
+  open?: (location: string) => Uint8Array | ByteReader | null;
+  options?: Options;
+  /** File name of the output; its external data is called the same with ".data" added. */
+  output?: string;
+  /** Told in bytes what is done of a stage. */
+  progress?: (stage: 'plan' | 'write', done: number, total: number) => void;
+}
+
+export interface Value {
+  name: string;
+  type: string;
+  shape: string;
+}
+
+export interface StoredTensor extends Value {
+  bytes: number;
+}
+
+/** What the model is, as loaded. */
+export interface Facts {
+  name: string;
+  producer: string;
+  ir_version: number;
+  opsets: Record<string, number>;
+  file_bytes: number;
+  parameters: number;
+  float_bytes: number;
+  stored_bytes: number;
+  nodes: number;
+  subgraphs: number;
+  functions: number;
+  quantized_already: boolean;
+  operators: Record<string, number>;
+  inputs: Value[];
+  outputs: Value[];
+  largest: StoredTensor[];
+}
+
+export interface PassReport {
+  pass: string;
+  changes: number;
+  notes: string[];
+}
+
+export interface PlannedNode {
+  node: string;
+  op: string;
+  action: Action;
+  form?: Form;
+  weights?: string[];
+  why: string;
+}
+
+export interface PlannedTensor {
+  tensor: string;
+  type: WeightType;
+  axis: number | null;
+  axes?: number;
+  symmetric: boolean;
+  reduce_range?: boolean;
+  transposed?: boolean;
+  across?: boolean;
+  block_size?: number;
+  bytes: number;
+  rank: number;
+}
+
+export interface KeptTensor {
+  tensor: string;
+  bytes: number;
+  why: string;
+}
+
+/** What becomes of each node and stored tensor, and why. */
+export interface Plan {
+  octet_plan: number;
+  mode: Mode;
+  target: Target;
+  nodes: PlannedNode[];
+  tensors: PlannedTensor[];
+  kept: KeptTensor[];
+  notes: string[];
+}
+
+export interface Sizes {
+  input_bytes: number;
+  output_bytes: number;
+  float_weight_bytes: number;
+  weights_in_8_bits_bytes: number;
+  stored_bytes: number;
+  left_float: { name: string; bytes: number; why: string }[];
+}
+
+export interface Report {
+  model: Facts;
+  passes: PassReport[];
+  plan: Plan;
+  sizes: Sizes;
+}
+
+export type ErrorCode =
+  | 'internal' | 'usage' | 'read' | 'malformed' | 'unsupported' | 'write' | 'data' | 'non_finite' | 'run' | 'quality'
+  | 'interrupted';
+
+export interface Failure {
+  error: {
+    code: ErrorCode;
+    /** The file, node or tensor; may be empty. */
+    where: string;
+    problem: string;
+    /** What to do about it; may be empty. */
+    next: string;
+    /** All three in one line. */
+    message: string;
+    /** What the command line would end with. */
+    exit_status: number;
+  };
+}
+
+export interface Quantized {
+  model: Uint8Array;
+  external?: Uint8Array;
+  external_name?: string;
+  report: Report;
+}
+
+export interface Inspected {
+  report: Report;
+}
+
+export interface OctetModule {
+  version(): string;
+  /** Memory that the module holds right now; the same before and after a call. */
+  allocated_bytes(): number;
+  /** What quantize() would do, and the size it would give, without writing it. */
+  inspect(request: Request): Inspected | Failure;
+  quantize(request: Request): Quantized | Failure;
+}
+
+export interface ModuleOptions {
+  /** The module's .wasm, where it is not to be fetched from beside the script. */
+  wasmBinary?: ArrayBuffer | Uint8Array;
+}
+
+export default function createOctet(options?: ModuleOptions): Promise<OctetModule>;

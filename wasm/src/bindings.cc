@@ -1,0 +1,223 @@
+// The module's whole interface: a few coarse calls that take a request object and return a plain object. Bytes are read
+// from JavaScript tensor by tensor and written straight into its arrays, so the module's memory holds the largest
+// tensors and not the models, and no view of that memory outlives a call. Failures come back as { error }; only what a
+// callback throws passes through as it is.
+#include <emscripten/bind.h>
+#include <emscripten/emscripten.h>
+#include <malloc.h>
+
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "octet/error.h"
+#include "octet/options.h"
+#include "octet/report.h"
+
+// Null where the engine has no room: its RangeError would fly past every C++ handler.
+EM_JS(emscripten::EM_VAL, new_array, (double size), {
+  try {
+    return Emval.toHandle(new Uint8Array(size));
+  } catch (error) {
+    return Emval.toHandle(null);
+  }
+});
+
+namespace octet {
+namespace {
+
+using emscripten::typed_memory_view;
+using emscripten::val;
+
+double number(std::uint64_t value) { return static_cast<double>(value); }
+bool is_absent(const val& value) { return value.isUndefined() || value.isNull(); }
+bool is_function(const val& value) { return value.typeOf().as<std::string>() == "function"; }
+
+std::string text_or(const val& value, const char* fallback) {
+  return value.isString() ? value.as<std::string>() : fallback;
+}
+
+// A Uint8Array, or an object with `size` and `read(offset, length)` that returns one (null when it cannot).
+class JsSource final : public ByteSource {
+ public:
+  JsSource(val bytes, std::string name) : bytes_(std::move(bytes)), name_(std::move(name)) {
+    array_ = bytes_.instanceof(val::global("Uint8Array"));
+    const val size = is_absent(bytes_) ? bytes_ : bytes_[array_ ? "byteLength" : "size"];
+    if (!size.isNumber() || (!array_ && !is_function(bytes_["read"]))) {
+      throw Error(ErrorCode::kUsage, name_, "is no Uint8Array, nor an object with size and read(offset, length)");
+    }
+    size_ = static_cast<std::uint64_t>(size.as<double>());
+  }
+
+  std::uint64_t size() const override { return size_; }
+
+  void read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
+    if (out.empty()) return;
+    const val part = array_ ? bytes_.call<val>("subarray", number(offset), number(offset + out.size()))
+                            : bytes_.call<val>("read", number(offset), number(out.size()));
+    if (is_absent(part) || part["byteLength"].as<double>() != number(out.size())) {
+      throw Error(ErrorCode::kRead, name_, "cannot be read; it may have moved or changed", "choose the file again");
+    }
+    val(typed_memory_view(out.size(), out.data())).call<void>("set", part);
+  }
+
+ private:
+  val bytes_;
+  std::string name_;
+  bool array_ = false;
+  std::uint64_t size_ = 0;
+};
+
+val failure(const Error& error) {
+  val fields = val::object();
+  fields.set("code", std::string(code_name(error.code())));
+  fields.set("where", error.where());
+  fields.set("problem", error.problem());
+  fields.set("next", error.next());
+  fields.set("message", std::string(error.what()));
+  fields.set("exit_status", exit_status(error.code()));
+  val result = val::object();
+  result.set("error", fields);
+  return result;
+}
+
+template <class Work>
+val guarded(const Work& work) {
+  try {
+    return work();
+  } catch (const Error& error) {
+    return failure(error);
+  } catch (const std::bad_alloc&) {
+    return failure(Error(ErrorCode::kUnsupported, "", "the model does not fit the memory of a page", "use the command line"));
+  } catch (const std::exception& fault) {
+    return failure(Error(ErrorCode::kInternal, "", fault.what()));
+  }
+}
+
+val parsed(const std::string& json) { return val::global("JSON").call<val>("parse", json); }
+
+GivenOptions options_of(const val& request) {
+  const val options = request["options"];
+  if (is_absent(options)) return options_from_json("{}", Target::kWasm);
+  const val text = val::global("JSON").call<val>("stringify", options);
+  return options_from_json(text.isString() ? text.as<std::string>() : std::string(), Target::kWasm);
+}
+
+Model load(const val& request) {
+  const std::string name = text_or(request["name"], "model.onnx");
+  const val open = request["open"];
+  if (!is_function(open)) return load_model(std::make_shared<JsSource>(request["model"], name), name);
+  return load_model(std::make_shared<JsSource>(request["model"], name), name,
+                    [open](const std::string& location) -> std::shared_ptr<ByteSource> {
+                      const val file = open(location);
+                      return is_absent(file) ? nullptr : std::make_shared<JsSource>(file, location);
+                    });
+}
+
+Progress progress_of(const val& request, const char* stage) {
+  const val callback = request["progress"];
+  if (!is_function(callback)) return {};
+  return [callback, stage](std::uint64_t done, std::uint64_t total) {
+    callback(std::string(stage), number(done), number(total));
+  };
+}
+
+// How much of the output is written, told now and then and at the end.
+class WriteProgress {
+ public:
+  WriteProgress(Progress tell, std::uint64_t total) : tell_(std::move(tell)), total_(total) {}
+
+  void add(std::uint64_t bytes) {
+    done_ += bytes;
+    if (!tell_ || (done_ - told_ < kStep && done_ != total_)) return;
+    told_ = done_;
+    tell_(done_, total_);
+  }
+
+ private:
+  static constexpr std::uint64_t kStep = std::uint64_t{256} << 10;
+
+  Progress tell_;
+  std::uint64_t total_, done_ = 0, told_ = 0;
+};
+
+// A Uint8Array of known size, filled from the front.
+class JsSink final : public ByteSink {
+ public:
+  JsSink(std::uint64_t size, WriteProgress& progress)
+      : bytes_(val::take_ownership(new_array(number(size)))), progress_(progress), size_(size) {
+    if (bytes_.isNull()) {
+      throw Error(ErrorCode::kWrite, "", "no memory for an output of " + std::to_string(size) + " bytes");
+    }
+  }
+
+  void append(std::span<const std::uint8_t> bytes) override {
+    if (bytes.empty()) return;
+    if (bytes.size() > size_ - used_) throw Error(ErrorCode::kInternal, "", "the output is longer than was foreseen");
+    bytes_.call<void>("set", val(typed_memory_view(bytes.size(), bytes.data())), number(used_));
+    used_ += bytes.size();
+    progress_.add(bytes.size());
+  }
+
+  const val& bytes() const { return bytes_; }
+
+ private:
+  val bytes_;
+  WriteProgress& progress_;
+  std::uint64_t size_, used_ = 0;
+};
+
+val quantize(val request) {
+  return guarded([&] {
+    const GivenOptions given = options_of(request);
+    Quantizer quantizer(load(request), given.plan_options, given.plan ? &*given.plan : nullptr,
+                        progress_of(request, "plan"));
+    const Model model = quantizer.apply(quantizer.plan());
+    SaveOptions save;
+    save.external_data = given.external_data;
+    save.external_location = text_or(request["output"], "model.onnx") + ".data";
+    const SaveResult sizes = measure_model(model, save);
+    const std::uint64_t total = sizes.model_bytes + sizes.external_bytes;
+
+    WriteProgress progress(progress_of(request, "write"), total);
+    JsSink bytes(sizes.model_bytes, progress), external(sizes.external_bytes, progress);
+    save_model(model, bytes, [&]() -> ByteSink& { return external; }, save);
+
+    val result = val::object();
+    result.set("model", bytes.bytes());
+    if (sizes.external_bytes > 0) {
+      result.set("external", external.bytes());
+      result.set("external_name", save.external_location);
+    }
+    result.set("report", parsed(quantizer_report_json(quantizer, total)));
+    return result;
+  });
+}
+
+val inspect(val request) {
+  return guarded([&] {
+    const GivenOptions given = options_of(request);
+    Quantizer quantizer(load(request), given.plan_options, given.plan ? &*given.plan : nullptr,
+                        progress_of(request, "plan"));
+    val result = val::object();
+    result.set("report", parsed(quantizer_report_json(quantizer)));
+    return result;
+  });
+}
+
+std::string version() { return OCTET_VERSION; }
+
+// What the module holds right now; the same before and after a call.
+double allocated_bytes() { return number(mallinfo().uordblks); }
+
+}  // namespace
+}  // namespace octet
+
+EMSCRIPTEN_BINDINGS(octet) {
+  emscripten::function("quantize", &octet::quantize);
+  emscripten::function("inspect", &octet::inspect);
+  emscripten::function("version", &octet::version);
+  emscripten::function("allocated_bytes", &octet::allocated_bytes);
+}
