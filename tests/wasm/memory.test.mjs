@@ -8,8 +8,9 @@ const CALLS = 20;
 function growth(call) {
   call();  // what is set up once
   call();
-  const before = octet.allocated_bytes();
+  const before = octet.allocated_bytes(), handles = octet.count_emval_handles();
   for (let i = 0; i < CALLS; ++i) call();
+  assert.equal(octet.count_emval_handles(), handles, 'JavaScript values still held');
   return octet.allocated_bytes() - before;
 }
 
