@@ -11,7 +11,8 @@
 namespace octet {
 
 struct ValueFacts {
-  std::string name, type, shape;  // shape as text: "[batch, 3, 224, 224]", "?" when unknown
+  std::string name, type, shape;     // shape as text: "[batch, 3, 224, 224]", "?" when unknown
+  std::vector<std::string> symbols;  // names of its dimensions that have one
 };
 
 struct TensorFacts {

@@ -27,9 +27,13 @@ std::string dims_text(const onnx::TensorProto& tensor) {
 }
 
 ValueFacts value_facts(const onnx::ValueInfoProto& value) {
-  if (!value.type().has_tensor_type()) return {value.name(), "not a tensor", "?"};
+  if (!value.type().has_tensor_type()) return {value.name(), "not a tensor", "?", {}};
   const auto& type = value.type().tensor_type();
-  return {value.name(), type_name(type.elem_type()), type.has_shape() ? shape_text(type.shape()) : "?"};
+  ValueFacts facts{value.name(), type_name(type.elem_type()), type.has_shape() ? shape_text(type.shape()) : "?", {}};
+  for (const auto& dim : type.shape().dim()) {
+    if (!dim.dim_param().empty()) facts.symbols.push_back(dim.dim_param());
+  }
+  return facts;
 }
 
 bool is_integer_op(const onnx::NodeProto& node) {

@@ -24,16 +24,15 @@ struct BenchOptions {
 
 void run(const BenchOptions& options) {
   BenchJob job;
-  std::map<std::string, std::int64_t> bounds;
+  std::optional<ModelFacts> facts;
   for (const auto& model : options.models) {
     job.models.emplace_back(model);
     Model opened = open_model(model);
     job.model_bytes.push_back(opened.file_bytes);
-    if (job.models.size() == 1) bounds = facts_of(opened).index_bounds;
+    if (!facts) facts = facts_of(opened);
   }
   job.data = options.inputs.path();
-  job.synthetic = options.inputs.synthetic();
-  job.synthetic.bounds = bounds;
+  job.synthetic = options.inputs.synthetic(*facts);
   job.threads = options.threads;
   if (job.threads.empty())
     job.threads = machine_threads() > 1 ? std::vector<unsigned>{1, machine_threads()} : std::vector<unsigned>{1};

@@ -31,8 +31,7 @@ void run(const CompareOptions& options) {
   job.float_bytes = reference.file_bytes;
   job.candidate_bytes = open_model(options.candidate).file_bytes;
   job.data = options.inputs.path();
-  job.synthetic = options.inputs.synthetic();
-  job.synthetic.bounds = facts_of(reference).index_bounds;
+  job.synthetic = options.inputs.synthetic(facts_of(reference));
   job.limit = options.limit > 0 ? options.limit : std::numeric_limits<std::size_t>::max();
   job.latency_seconds = 0;
   job.sample_seconds = std::numeric_limits<double>::max();

@@ -1,5 +1,6 @@
 #include "cli/model_options.h"
 
+#include <algorithm>
 #include <thread>
 
 #include "data/mapped_file.h"
@@ -28,6 +29,21 @@ std::vector<std::string> split_list(const std::string& text) {
   return items;
 }
 
+bool has_input(const ModelFacts& facts, const std::string& name) {
+  return std::any_of(facts.inputs.begin(), facts.inputs.end(),
+                     [&](const ValueFacts& input) { return input.name == name; });
+}
+
+// A symbol in some input's shape, or INPUT:AXIS.
+bool has_dimension(const ModelFacts& facts, const std::string& name) {
+  const auto colon = name.rfind(':');
+  if (colon != std::string::npos && has_input(facts, name.substr(0, colon))) return true;
+  return std::any_of(facts.inputs.begin(), facts.inputs.end(), [&](const ValueFacts& input) {
+    const auto& symbols = input.symbols;
+    return std::find(symbols.begin(), symbols.end(), name) != symbols.end();
+  });
+}
+
 }  // namespace
 
 void InputOptions::add_to(CLI::App& command) {
@@ -48,10 +64,19 @@ std::optional<std::filesystem::path> InputOptions::path() const {
   return data.empty() ? std::nullopt : std::optional<std::filesystem::path>(data);
 }
 
-SyntheticOptions InputOptions::synthetic() const {
+SyntheticOptions InputOptions::synthetic(const ModelFacts& facts) const {
   SyntheticOptions options;
   options.seed = seed;
-  for (const auto& text : fixed) options.fixed.insert(split_pair("--fix", text));
+  options.bounds = facts.index_bounds;
+  if (!data.empty() && !(dims.empty() && fixed.empty())) {
+    throw Error(ErrorCode::kUsage, "--data", "--dim and --fix are for made-up inputs", "leave one of the two out");
+  }
+  for (const auto& text : fixed) {
+    const auto pair = split_pair("--fix", text);
+    if (!has_input(facts, pair.first))
+      throw Error(ErrorCode::kUsage, "--fix " + text, "the model has no such input", "octet inspect lists them");
+    options.fixed.insert(pair);
+  }
   for (const auto& text : dims) {
     const auto [name, value] = split_pair("--dim", text);
     std::size_t used = 0;
@@ -62,6 +87,10 @@ SyntheticOptions InputOptions::synthetic() const {
     }
     if (used != value.size() || size < 0)
       throw Error(ErrorCode::kUsage, "--dim " + text, "the size must be a whole number from 0");
+    if (!has_dimension(facts, name)) {
+      throw Error(ErrorCode::kUsage, "--dim " + text, "no input has a dimension of this name",
+                  "octet inspect lists them; INPUT:AXIS works too");
+    }
     options.dims[name] = size;
   }
   return options;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/samples.h"
+#include "octet/facts.h"
 #include "octet/model.h"
 #include "octet/plan.h"
 
@@ -22,7 +23,8 @@ struct InputOptions {
 
   void add_to(CLI::App& command);
   std::optional<std::filesystem::path> path() const;
-  SyntheticOptions synthetic() const;  // throws Error(kUsage) for NAME=VALUE pairs that are none
+  // Throws Error(kUsage) for NAME=VALUE pairs that are none, name nothing of the model, or stand beside real samples.
+  SyntheticOptions synthetic(const ModelFacts& facts) const;
 };
 
 // --mode, --target, --weight-type …: what a plan is made from.

@@ -119,7 +119,7 @@ class QuantizeRun {
         std::move(model), plan_options, given ? &*given : nullptr, [](std::uint64_t done, std::uint64_t total) {
           Terminal::progress("planning", total ? static_cast<double>(done) / static_cast<double>(total) : 1);
         });
-    bounds_ = quantizer.facts().index_bounds;
+    synthetic_ = options_.inputs.synthetic(quantizer.facts());
     QuantizeReport report;
     auto pending = write(quantizer.plan(), quantizer);
     if (!options_.no_verify) pending = prove(quantizer, std::move(pending), report);
@@ -164,8 +164,7 @@ class QuantizeRun {
     job.float_model = options_.model;
     job.candidate = pending.path();
     job.data = options_.inputs.path();
-    job.synthetic = options_.inputs.synthetic();
-    job.synthetic.bounds = bounds_;
+    job.synthetic = synthetic_;
     job.float_bytes = input_bytes_;
     job.candidate_bytes = pending.bytes();
     if (!whole) job.limit = kFloorSamples, job.latency_seconds = 0;
@@ -237,7 +236,7 @@ class QuantizeRun {
 
   const QuantizeOptions& options_;
   std::uint64_t input_bytes_ = 0;
-  std::map<std::string, std::int64_t> bounds_;
+  SyntheticOptions synthetic_;
 };
 
 }  // namespace
