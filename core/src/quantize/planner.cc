@@ -70,7 +70,9 @@ Planner::Candidate& Planner::candidate_for(Value* value) {
 void Planner::collect_nodes() {
   const bool include_only = !options_.nodes_to_quantize.empty();
   for (const NodeAt& at : view_.nodes()) {
-    Step step{at, find_rule(*at.node), false, {}, {}, {}};
+    Step step;
+    step.at = at;
+    step.rule = find_rule(*at.node);
     step.plan.node = node_ids_.of(*at.node);
     step.plan.op = at.node->op_type();
     const auto& types = options_.op_types;
@@ -117,6 +119,7 @@ void Planner::decide_layouts() {
   }
   for (Step& step : steps_) {
     if (!bridges.contains(step.at.node)) continue;
+    step.bridge = true;
     step.weights.clear();
     step.plan.why = "leads a stored matrix to its reader";
   }
@@ -281,11 +284,11 @@ void Planner::decide_actions() {
   }
   for (Step& step : steps_) {
     decide_action(step);
-    for (int input = 0; input < step.at.node->input_size(); ++input) {
+    const bool operand = step.rule && step.rule->family == Family::kMatMul;
+    for (int input = 0; input < step.at.node->input_size() && !step.bridge; ++input) {
       const StoredWeight weight = stored_weight(view_, step.at, input);
-      if (weight.value && element_count(*weight.value->initializer) >= kMinElements &&
-          weight.value->initializer->dims_size() >= 1)
-        step.plan.weights.push_back(ids_.of(*weight.value));
+      if (!weight.value || element_count(*weight.value->initializer) < kMinElements) continue;
+      if (operand || weight.value->initializer->dims_size() >= 2) step.plan.weights.push_back(ids_.of(*weight.value));
     }
     plan_.nodes.push_back(step.plan);
   }

@@ -36,6 +36,7 @@ class Planner {
   struct Step {
     NodeAt at;
     const Rule* rule = nullptr;
+    bool bridge = false;               // only turns a tied matrix over for its reader
     bool blocked = false;  // by the user's lists
     std::string no_dynamic;
     std::vector<std::size_t> weights;  // candidates it may read in few bits
