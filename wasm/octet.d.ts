@@ -172,9 +172,9 @@ export interface OctetModule {
   version(): string;
   /** Memory that the module holds right now; the same before and after a call. */
   allocated_bytes(): number;
-  /** What quantize() would do, and the size it would give, without writing it. */
-  inspect(request: Request): Inspected | Failure;
-  quantize(request: Request): Quantized | Failure;
+  /** What quantize_model() would do, and the size it would give, without writing it. */
+  inspect_model(request: Request): Inspected | Failure;
+  quantize_model(request: Request): Quantized | Failure;
 }
 
 export interface ModuleOptions {

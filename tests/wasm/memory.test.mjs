@@ -22,7 +22,7 @@ for (const mode of ['dynamic', 'weights']) {
 
 test('inspections leave nothing behind', () => {
   const model = modelBytes('gpt_char');
-  assert.equal(growth(() => octet.inspect({ model })), 0);
+  assert.equal(growth(() => octet.inspect_model({ model })), 0);
 });
 
 test('failures leave nothing behind', () => {
@@ -30,5 +30,5 @@ test('failures leave nothing behind', () => {
   assert.equal(growth(() => errorOf({ model: cut })), 0);
   assert.equal(growth(() => errorOf({ model: modelBytes('gpt_char'), options: { nodes_to_exclude: ['nowhere'] } })), 0);
   const throws = () => { throw new Error('stop'); };
-  assert.equal(growth(() => assert.throws(() => octet.quantize({ model: modelBytes('gpt_char'), progress: throws }))), 0);
+  assert.equal(growth(() => assert.throws(() => octet.quantize_model({ model: modelBytes('gpt_char'), progress: throws }))), 0);
 });

@@ -21,14 +21,14 @@ for (const name of MODELS) {
 
   test(`${name}: inspect foresees quantize, to the byte`, () => {
     const options = { mode: 'dynamic', target: 'any' };
-    const { report } = octet.inspect({ name: `${name}.onnx`, model: modelBytes(name), options });
+    const { report } = octet.inspect_model({ name: `${name}.onnx`, model: modelBytes(name), options });
     assert.deepEqual(report, quantize(name, options).report);
   });
 }
 
 test('its own output loads again and is recognized as quantized', () => {
   const { model } = quantize('gpt_char', { mode: 'dynamic' });
-  assert.equal(octet.inspect({ model }).report.model.quantized_already, true);
+  assert.equal(octet.inspect_model({ model }).report.model.quantized_already, true);
 });
 
 test('a plan taken from a report gives the same bytes again', () => {
@@ -79,7 +79,7 @@ test('external data goes out and comes in again', () => {
     asked.push(location);
     return location === split.external_name ? split.external : null;
   };
-  const { report } = octet.inspect({ model: split.model, open });
+  const { report } = octet.inspect_model({ model: split.model, open });
   assert.deepEqual(new Set(asked), new Set(['small.onnx.data']));
   assert.equal(report.model.file_bytes, split.model.length + split.external.length);
 
@@ -137,13 +137,13 @@ test('what a callback throws arrives as it was thrown', () => {
   const throws = () => { throw stop; };
   const model = modelBytes('gpt_char');
   const same = (thrown) => thrown === stop;
-  assert.throws(() => octet.quantize({ model, progress: throws }), same);
-  assert.throws(() => octet.quantize({ model: { size: 1e6, read: throws } }), same);
+  assert.throws(() => octet.quantize_model({ model, progress: throws }), same);
+  assert.throws(() => octet.quantize_model({ model: { size: 1e6, read: throws } }), same);
 });
 
 test('works on after failures', () => {
   const before = sha256(quantize('digits_cnn').model);
   errorOf({ model: modelBytes('gpt_char').subarray(0, 300_000) });
-  assert.throws(() => octet.quantize({ model: { size: 1e9, read: () => { throw new Error('gone'); } } }), /gone/);
+  assert.throws(() => octet.quantize_model({ model: { size: 1e9, read: () => { throw new Error('gone'); } } }), /gone/);
   assert.equal(sha256(quantize('digits_cnn').model), before);
 });

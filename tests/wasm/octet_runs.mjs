@@ -13,12 +13,12 @@ export const modelBytes = (name) => new Uint8Array(readFileSync(modelPath(name))
 export const sha256 = (bytes) => createHash('sha256').update(bytes).digest('hex');
 
 export function quantize(name, options = {}, more = {}) {
-  const result = octet.quantize({ name: `${name}.onnx`, model: modelBytes(name), options, ...more });
+  const result = octet.quantize_model({ name: `${name}.onnx`, model: modelBytes(name), options, ...more });
   assert.equal(result.error, undefined, result.error?.message);
   return result;
 }
 
-export function errorOf(request, call = octet.quantize) {
+export function errorOf(request, call = octet.quantize_model) {
   const result = call(request);
   assert.deepEqual(Object.keys(result), ['error']);
   return result.error;

@@ -46,7 +46,7 @@ function quantize(octet, { model, options, output }) {
   try {
     const reader = open(model, opened);
     if (!reader) return failure('read', 3, model, 'cannot be read');
-    const result = octet.quantize({
+    const result = octet.quantize_model({
       name: basename(model),
       model: reader,
       open: (location) => open(join(dirname(model), location), opened),

@@ -169,7 +169,7 @@ class JsSink final : public ByteSink {
   std::uint64_t size_, used_ = 0;
 };
 
-val quantize(val request) {
+val quantize_model(val request) {
   return guarded([&] {
     const GivenOptions given = options_of(request);
     Quantizer quantizer(load(request), given.plan_options, given.plan ? &*given.plan : nullptr,
@@ -196,7 +196,7 @@ val quantize(val request) {
   });
 }
 
-val inspect(val request) {
+val inspect_model(val request) {
   return guarded([&] {
     const GivenOptions given = options_of(request);
     Quantizer quantizer(load(request), given.plan_options, given.plan ? &*given.plan : nullptr,
@@ -216,8 +216,8 @@ double allocated_bytes() { return number(mallinfo().uordblks); }
 }  // namespace octet
 
 EMSCRIPTEN_BINDINGS(octet) {
-  emscripten::function("quantize", &octet::quantize);
-  emscripten::function("inspect", &octet::inspect);
+  emscripten::function("quantize_model", &octet::quantize_model);
+  emscripten::function("inspect_model", &octet::inspect_model);
   emscripten::function("version", &octet::version);
   emscripten::function("allocated_bytes", &octet::allocated_bytes);
 }
