@@ -9,31 +9,12 @@
 #include "model/tensor_access.h"
 #include "octet/error.h"
 #include "octet/measure.h"
+#include "quantize/float_chunks.h"
 
 namespace octet {
 namespace {
 
 using onnx::TensorProto;
-
-// The weight as float32: a view when it is stored so, else converted.
-class FloatView {
- public:
-  FloatView(const TensorStore& store, const TensorProto& tensor) {
-    if (tensor.data_type() == TensorProto::FLOAT) {
-      bytes_ = tensor_bytes(store, tensor);
-      values_ = bytes_.as<float>();
-    } else {
-      converted_ = tensor_as_float(store, tensor);
-      values_ = converted_;
-    }
-  }
-  std::span<const float> values() const { return values_; }
-
- private:
-  TensorBytes bytes_;
-  std::vector<float> converted_;
-  std::span<const float> values_;
-};
 
 float round_to_type(double value, int float_type) {
   const float single = static_cast<float>(value);
@@ -58,26 +39,38 @@ float round_to_type(double value, int float_type) {
               "mend the weight, or leave its node out with --nodes-to-exclude");
 }
 
+// How a weight is walked: in rows of one channel each, or, where channels run along the last axis, in rows across all
+// of them with a scale per element.
+struct RowPlan {
+  std::uint64_t count, length;
+  bool by_element;
+};
+
+RowPlan plan_rows(const ChannelLayout& layout, bool may_go_by_element) {
+  if (may_go_by_element && layout.inner == 1 && layout.channels > 1) return {layout.outer, layout.channels, true};
+  return {layout.outer * layout.channels, layout.inner, false};
+}
+
 struct Ranges {
   std::vector<float> low, high;
 };
 
-Ranges channel_ranges(const TensorProto& tensor, std::span<const float> x, const ChannelLayout& layout) {
+Ranges channel_ranges(const TensorProto& tensor, FloatChunks& x, const ChannelLayout& layout) {
   Ranges ranges{std::vector<float>(layout.channels, 0.0f), std::vector<float>(layout.channels, 0.0f)};
   std::uint64_t bad = 0;
-  if (layout.inner == 1 && layout.channels > 1) {
-    for (std::uint64_t o = 0; o < layout.outer; ++o)
-      bad += accumulate_row_range(x.subspan(o * layout.channels, layout.channels), ranges.low, ranges.high);
-  } else {
-    for (std::uint64_t o = 0; o < layout.outer; ++o) {
-      for (std::uint64_t c = 0; c < layout.channels; ++c) {
-        const Range range = find_range(x.subspan((o * layout.channels + c) * layout.inner, layout.inner));
-        bad += range.non_finite;
-        ranges.low[c] = std::min(ranges.low[c], range.min);
-        ranges.high[c] = std::max(ranges.high[c], range.max);
-      }
+  const RowPlan rows = plan_rows(layout, true);
+  x.for_each_row(rows.count, rows.length, [&](std::uint64_t row, std::uint64_t at, std::span<const float> part) {
+    if (rows.by_element) {
+      bad += accumulate_row_range(part, std::span(ranges.low).subspan(at, part.size()),
+                                  std::span(ranges.high).subspan(at, part.size()));
+      return;
     }
-  }
+    const Range range = find_range(part);
+    const std::uint64_t c = row % layout.channels;
+    bad += range.non_finite;
+    ranges.low[c] = std::min(ranges.low[c], range.min);
+    ranges.high[c] = std::max(ranges.high[c], range.max);
+  });
   if (bad > 0) refuse_non_finite(tensor, bad);
   return ranges;
 }
@@ -165,9 +158,9 @@ void choose_params(float min, float max, const TensorPlan& plan, int float_type,
 }
 
 WeightParams compute_params(const TensorStore& store, const TensorProto& tensor, const TensorPlan& plan) {
-  const FloatView view(store, tensor);
+  FloatChunks x(store, tensor);
   const ChannelLayout layout = channel_layout(tensor, plan);
-  const Ranges ranges = channel_ranges(tensor, view.values(), layout);
+  const Ranges ranges = channel_ranges(tensor, x, layout);
   WeightParams params{std::vector<float>(layout.channels), std::vector<std::int32_t>(layout.channels)};
   for (std::uint64_t c = 0; c < layout.channels; ++c)
     choose_params(ranges.low[c], ranges.high[c], plan, tensor.data_type(), params.scale[c], params.zero_point[c]);
@@ -176,41 +169,41 @@ WeightParams compute_params(const TensorStore& store, const TensorProto& tensor,
 
 void quantize_weight(const TensorStore& store, const TensorProto& tensor, const TensorPlan& plan,
                      const WeightParams& params, std::span<std::uint8_t> out) {
-  const FloatView view(store, tensor);
-  const std::span<const float> x = view.values();
+  FloatChunks x(store, tensor);
   const ChannelLayout layout = channel_layout(tensor, plan);
   // Storage spans the whole type: a symmetric plan narrows the range by its scale, not by clamping below it.
-  const IntegerRange range = integer_range(plan.type, false, false);
-  const bool row_wise = layout.inner == 1 && layout.channels > 1 && bit_width(plan.type) <= 8;
-  const auto rows = static_cast<std::size_t>(row_wise ? layout.outer : layout.outer * layout.channels);
-  const auto length = static_cast<std::size_t>(row_wise ? layout.channels : layout.inner);
-  for (std::size_t row = 0; row < rows; ++row) {
-    const auto part = x.subspan(row * length, length);
-    const std::uint64_t c = row % layout.channels;
-    auto* at = out.data() + row * length * (bit_width(plan.type) == 16 ? 2 : 1);
-    if (row_wise && is_signed(plan.type))
-      quantize_row_s8(part, params.scale, params.zero_point, range.low, range.high,
-                      {reinterpret_cast<std::int8_t*>(at), length});
-    else if (row_wise)
-      quantize_row_u8(part, params.scale, params.zero_point, range.low, range.high, {at, length});
-    else if (plan.type == WeightType::kInt16)
-      quantize_s16(part, params.scale[c], params.zero_point[c], range.low, range.high,
-                   {reinterpret_cast<std::int16_t*>(at), length});
-    else if (plan.type == WeightType::kUint16)
-      quantize_u16(part, params.scale[c], params.zero_point[c], range.low, range.high,
-                   {reinterpret_cast<std::uint16_t*>(at), length});
-    else if (is_signed(plan.type))
-      quantize_s8(part, params.scale[c], params.zero_point[c], range.low, range.high,
-                  {reinterpret_cast<std::int8_t*>(at), length});
-    else
-      quantize_u8(part, params.scale[c], params.zero_point[c], range.low, range.high, {at, length});
-  }
+  const auto [low, high] = integer_range(plan.type, false, false);
+  const bool wide = bit_width(plan.type) == 16;
+  const RowPlan rows = plan_rows(layout, !wide);
+  x.for_each_row(rows.count, rows.length,
+                 [&, low = low, high = high](std::uint64_t row, std::uint64_t at, std::span<const float> part) {
+                   const std::size_t size = part.size();
+                   std::uint8_t* to = out.data() + (row * rows.length + at) * (wide ? 2 : 1);
+                   if (rows.by_element) {
+                     const auto scale = std::span(params.scale).subspan(at, size);
+                     const auto zero = std::span(params.zero_point).subspan(at, size);
+                     if (is_signed(plan.type))
+                       quantize_row_s8(part, scale, zero, low, high, {reinterpret_cast<std::int8_t*>(to), size});
+                     else
+                       quantize_row_u8(part, scale, zero, low, high, {to, size});
+                     return;
+                   }
+                   const float scale = params.scale[row % layout.channels];
+                   const std::int32_t zero = params.zero_point[row % layout.channels];
+                   if (wide && is_signed(plan.type))
+                     quantize_s16(part, scale, zero, low, high, {reinterpret_cast<std::int16_t*>(to), size});
+                   else if (wide)
+                     quantize_u16(part, scale, zero, low, high, {reinterpret_cast<std::uint16_t*>(to), size});
+                   else if (is_signed(plan.type))
+                     quantize_s8(part, scale, zero, low, high, {reinterpret_cast<std::int8_t*>(to), size});
+                   else
+                     quantize_u8(part, scale, zero, low, high, {to, size});
+                 });
 }
 
 double weight_sqnr_db(const TensorStore& store, const TensorProto& tensor, const TensorPlan& plan,
                       const WeightParams& params) {
-  const FloatView view(store, tensor);
-  const std::span<const float> x = view.values();
+  const std::vector<float> x = tensor_as_float(store, tensor);
   const bool wide = bit_width(plan.type) == 16;
   std::vector<std::uint8_t> q(x.size() * (wide ? 2 : 1));
   quantize_weight(store, tensor, plan, params, q);
