@@ -1,9 +1,10 @@
 // Runs models in onnxruntime-web under Node, as a page would: bytes in, one thread, WebAssembly.
 //
 // Reads one job per line from standard input and answers each with one line:
-//   {"model": path, "inputs": [{"name", "type", "dims", "file"}], "folder": path}
-//   {"outputs": [{"name", "type", "dims", "file"}]}  or  {"error": text}
-// Tensors are files of little-endian elements; types are onnxruntime-web's names. OCTET_NODE_MODULES tells where it is.
+//   {"model": path, "samples": [[{"name", "type", "dims", "file"}]], "folder": path}
+//   {"outputs": [[{"name", "type", "dims", "file"}]]}  or  {"error": text}
+// with a list of tensors for each sample. Tensors are files of little-endian elements, types by onnxruntime-web's names;
+// OCTET_NODE_MODULES tells where that is.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -28,17 +29,22 @@ function readTensor({ type, dims, file }) {
   return new ort.Tensor(type, new ARRAYS[type](copy), dims);
 }
 
-async function run({ model, inputs, folder }) {
+function writeTensor(name, tensor, file) {
+  writeFileSync(file, new Uint8Array(tensor.data.buffer, tensor.data.byteOffset, tensor.data.byteLength));
+  return { name, type: tensor.type, dims: tensor.dims, file };
+}
+
+async function run({ model, samples, folder }) {
   const options = { executionProviders: ['wasm'], logSeverityLevel: 3 };
   const session = await ort.InferenceSession.create(readFileSync(model), options);
   try {
-    const feeds = Object.fromEntries(inputs.map((input) => [input.name, readTensor(input)]));
-    const results = await session.run(feeds);
-    return Object.entries(results).map(([name, tensor], i) => {
-      const file = join(folder, `output_${i}.bin`);
-      writeFileSync(file, new Uint8Array(tensor.data.buffer, tensor.data.byteOffset, tensor.data.byteLength));
-      return { name, type: tensor.type, dims: tensor.dims, file };
-    });
+    const outputs = [];
+    for (const [i, sample] of samples.entries()) {
+      const results = await session.run(Object.fromEntries(sample.map((input) => [input.name, readTensor(input)])));
+      const named = Object.entries(results);
+      outputs.push(named.map(([name, tensor], k) => writeTensor(name, tensor, join(folder, `output_${i}_${k}.bin`))));
+    }
+    return outputs;
   } finally {
     await session.release();
   }
