@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "data/dtype.h"
+#include "octet/dtype.h"
 #include "data/npy.h"
 #include "error_of.h"
 #include "onnx/onnx_pb.h"

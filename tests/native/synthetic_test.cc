@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "data/samples.h"
-#include "data/synthetic_shapes.h"
+#include "samples/synthetic_shapes.h"
 #include "octet/error.h"
 #include "tiny_models.h"
 

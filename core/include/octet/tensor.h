@@ -21,6 +21,15 @@ struct Tensor {
   std::vector<std::uint8_t> bytes;  // row-major, little-endian
 };
 
+// What a model says of an input or output.
+struct ValueInfo {
+  std::string name;
+  int type = kUndefined;             // element type
+  std::vector<std::int64_t> dims;    // -1 where not fixed; empty for a scalar and where the model says nothing
+  std::vector<std::string> symbols;  // one per dim: its name where it is not fixed and has one, else ""
+  bool is_tensor = true;             // sequences, maps and optionals are not
+};
+
 using Sample = std::map<std::string, Tensor>;  // by input (or output) name
 
 std::uint64_t element_count(const std::vector<std::int64_t>& dims);

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string_view>
 
-#include "data/dtype.h"
+#include "octet/dtype.h"
 #include "octet/error.h"
 
 namespace octet {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "data/dtype.h"
+#include "octet/dtype.h"
 #include "data/mapped_file.h"
 #include "data/npy.h"
 #include "octet/error.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "octet/synthetic.h"
 #include "octet/tensor.h"
 
 namespace octet {
@@ -33,18 +34,7 @@ class SampleReader {
 // to int64, float64 to float32 …); ranks and fixed dims must match.
 std::unique_ptr<SampleReader> open_samples(const std::filesystem::path& path, const std::vector<ValueInfo>& inputs);
 
-struct SyntheticOptions {
-  std::map<std::string, std::int64_t> dims = {};  // --dim NAME=N: symbolic dimension (or "input:axis")
-  std::map<std::string, std::string> fixed = {};  // --fix NAME=VALUE: a whole input set to one value
-  std::map<std::string, std::int64_t> bounds;  // integer inputs that index a table of this length (octet/facts.h)
-  std::uint64_t seed = 1;
-  std::size_t count = 2;
-};
-
-// Samples made from types, shapes and names: floats standard normal; integers named like token ids (ids, tokens, idx …)
-// small non-negative; masks (mask) all ones; lengths fit the shapes; unknown dims 1 for batch, small otherwise. Same
-// seed, same samples on every platform. Throws Error(kUsage) for options that name nothing, Error(kUnsupported) for
-// inputs that are no tensors of numbers.
+// SyntheticInputs as a reader.
 std::unique_ptr<SampleReader> make_synthetic(const std::vector<ValueInfo>& inputs, const SyntheticOptions& options);
 
 // The same, with sizes for the unknown dims that `session` runs with: models often accept few. Tries a dozen, for about

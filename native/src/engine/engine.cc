@@ -7,7 +7,7 @@
 #include <chrono>
 #include <cstring>
 
-#include "data/dtype.h"
+#include "octet/dtype.h"
 #include "engine/ort_library.h"
 #include "octet/error.h"
 

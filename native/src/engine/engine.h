@@ -12,14 +12,6 @@
 
 namespace octet {
 
-struct ValueInfo {
-  std::string name;
-  int type = kUndefined;             // element type
-  std::vector<std::int64_t> dims;    // -1 where not fixed; empty for a scalar and where the model says nothing
-  std::vector<std::string> symbols;  // one per dim: its name where it is not fixed and has one, else ""
-  bool is_tensor = true;             // sequences, maps and optionals are not
-};
-
 struct EngineOptions {
   bool optimize = true;  // graph optimizations: all, or none
   unsigned threads = 1;  // intra-op; 0 = as many as the machine has

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "data/samples.h"
+#include "octet/synthetic.h"
 
 namespace octet {
 

@@ -1,7 +1,4 @@
-#include "data/dtype.h"
-
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "octet/dtype.h"
 
 #include <bit>
 #include <cmath>
@@ -206,7 +203,7 @@ std::string dtype_name(int type) {
     case kInt4:
       return "int4";
     default:
-      return fmt::format("type {}", type);
+      return "type " + std::to_string(type);
   }
 }
 
@@ -233,7 +230,9 @@ std::uint64_t tensor_size(int type, const std::vector<std::int64_t>& dims) {
 }
 
 std::string describe(int type, const std::vector<std::int64_t>& dims) {
-  return fmt::format("{} [{}]", dtype_name(type), fmt::join(dims, ","));
+  std::string text = dtype_name(type) + " [";
+  for (const std::int64_t dim : dims) text += (text.back() == '[' ? "" : ",") + std::to_string(dim);
+  return text + "]";
 }
 
 bool convert_tensor(Tensor& tensor, int type) {

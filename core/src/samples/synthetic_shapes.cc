@@ -1,4 +1,4 @@
-#include "data/synthetic_shapes.h"
+#include "samples/synthetic_shapes.h"
 
 #include <algorithm>
 #include <array>
