@@ -104,6 +104,15 @@ void collect_names(const onnx::GraphProto& graph, std::unordered_set<std::string
 
 }  // namespace
 
+void remove_nodes(const GraphView& view, const std::unordered_set<const onnx::NodeProto*>& nodes) {
+  // Inner graphs first: a node takes its subgraphs along.
+  for (auto scope = view.scopes().rbegin(); scope != view.scopes().rend(); ++scope) {
+    auto& list = *(*scope)->graph->mutable_node();
+    list.erase(std::remove_if(list.begin(), list.end(), [&](const auto& node) { return nodes.contains(&node); }),
+               list.end());
+  }
+}
+
 void sort_nodes(onnx::ModelProto& model) { sort_graph(*model.mutable_graph()); }
 
 NameSet::NameSet(const onnx::ModelProto& model) { collect_names(model.graph(), names_); }

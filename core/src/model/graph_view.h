@@ -71,6 +71,9 @@ class GraphView {
   std::vector<NodeAt> nodes_;
 };
 
+// Takes nodes out of their graphs, wherever they stand. The view's nodes and values are void afterwards.
+void remove_nodes(const GraphView& view, const std::unordered_set<const onnx::NodeProto*>& nodes);
+
 // Orders the nodes of every graph so that producers come first, keeping the given order where it already does.
 // Throws Error(kMalformed) naming a node of a cycle.
 void sort_nodes(onnx::ModelProto& model);

@@ -25,12 +25,7 @@ int drop_nodes(onnx::ModelProto& model) {
     if (!is_read(view, at)) dead.insert(at.node);
   }
   if (dead.empty()) return 0;
-  // Inner graphs last in, first out: a dead node takes its subgraphs along, so outer pointers stay valid.
-  for (auto scope = view.scopes().rbegin(); scope != view.scopes().rend(); ++scope) {
-    auto& nodes = *(*scope)->graph->mutable_node();
-    nodes.erase(std::remove_if(nodes.begin(), nodes.end(), [&](const auto& node) { return dead.contains(&node); }),
-                nodes.end());
-  }
+  remove_nodes(view, dead);
   return static_cast<int>(dead.size());
 }
 

@@ -133,12 +133,7 @@ void run_fold_constant_views(Model& model, PassReport& report) {
       ++report.changes;
       again = true;
     }
-    for (const auto& scope : view.scopes()) {
-      auto& nodes = *scope->graph->mutable_node();
-      for (int i = nodes.size() - 1; i >= 0; --i) {
-        if (dead.contains(&nodes[i])) nodes.DeleteSubrange(i, 1);
-      }
-    }
+    remove_nodes(view, dead);
   }
 }
 

@@ -84,12 +84,7 @@ void run_remove_identities(Model& model, PassReport& report) {
       ++report.changes;
       again = true;
     }
-    for (const auto& scope : view.scopes()) {
-      auto& nodes = *scope->graph->mutable_node();
-      for (int i = nodes.size() - 1; i >= 0; --i) {
-        if (dead.contains(&nodes[i])) nodes.DeleteSubrange(i, 1);
-      }
-    }
+    remove_nodes(view, dead);
   }
 }
 
