@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "octet/tensor.h"
@@ -11,6 +12,8 @@
 namespace octet {
 
 std::string dtype_name(int type);  // "float32", "int64" …; "type 17" for what samples cannot hold
+
+int dtype_from(std::string_view name);  // the type of that name; kUndefined when there is none
 
 // Bytes of one element; 0 for strings, 4-bit and unknown types.
 std::size_t dtype_size(int type);

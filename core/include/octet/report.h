@@ -4,8 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "octet/measure.h"
 #include "octet/quantizer.h"
+#include "octet/verdict.h"
 
 namespace octet {
 
@@ -13,5 +16,11 @@ namespace octet {
 // weights, of those that became 8 bits or fewer, of what is stored, and every float tensor left with its reason.
 // Without `output_bytes` the size is what save_model would write for the plan, to the byte.
 std::string quantizer_report_json(Quantizer& quantizer, std::optional<std::uint64_t> output_bytes = std::nullopt);
+
+// Measured figures; numbers that are not finite become null.
+std::string drift_to_json(const std::vector<OutputDrift>& outputs);
+std::string latency_to_json(const LatencyStats& stats);
+std::string speedup_to_json(const Speedup& speedup);
+std::string verdict_to_json(const Verdict& verdict);
 
 }  // namespace octet

@@ -37,7 +37,8 @@ FloatChunks::FloatChunks(const TensorStore& store, const TensorProto& tensor) : 
   buffer_.resize(kChunk);
 }
 
-std::span<const float> FloatChunks::values(std::uint64_t first, std::uint64_t count) {
+std::span<const float> FloatChunks::values(std::uint64_t from_value, std::uint64_t value_count) {
+  const auto first = static_cast<std::size_t>(from_value), count = static_cast<std::size_t>(value_count);
   if (in_place_) return bytes_.as<float>().subspan(first, count);
   const std::size_t width = width_of(type_);
   const auto from = bytes_.bytes().subspan(first * width, count * width);

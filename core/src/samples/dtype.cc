@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/bit_cast.h"
 #include "octet/error.h"
 
 namespace octet {
@@ -20,16 +21,16 @@ struct Brain {
   std::uint16_t bits;
 };
 
-float widen(Brain value) { return std::bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
+float widen(Brain value) { return bit_cast<float>(static_cast<std::uint32_t>(value.bits) << 16); }
 
 float widen(Half value) {
   const std::uint32_t sign = static_cast<std::uint32_t>(value.bits & 0x8000u) << 16;
   const std::uint32_t exponent = (value.bits >> 10) & 0x1fu;
   const std::uint32_t mantissa = value.bits & 0x3ffu;
-  if (exponent == 0x1f) return std::bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
-  if (exponent != 0) return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
+  if (exponent == 0x1f) return bit_cast<float>(sign | 0x7f800000u | (mantissa << 13));
+  if (exponent != 0) return bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
   const float magnitude = static_cast<float>(mantissa) * 0x1p-24f;  // zero and subnormals, exact
-  return std::bit_cast<float>(sign | std::bit_cast<std::uint32_t>(magnitude));
+  return bit_cast<float>(sign | bit_cast<std::uint32_t>(magnitude));
 }
 
 // Drops `shift` low bits, to nearest, ties to even.
@@ -39,12 +40,12 @@ std::uint32_t round_shift(std::uint32_t value, unsigned shift) {
 }
 
 void narrow(float value, Brain& out) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t bits = bit_cast<std::uint32_t>(value);
   out.bits = static_cast<std::uint16_t>(std::isnan(value) ? (bits >> 16) | 0x40u : round_shift(bits, 16));
 }
 
 void narrow(float value, Half& out) {
-  const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t bits = bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
   std::uint32_t half;
   if (magnitude >= 0x7f800000u) {
@@ -205,6 +206,13 @@ std::string dtype_name(int type) {
     default:
       return "type " + std::to_string(type);
   }
+}
+
+int dtype_from(std::string_view name) {
+  for (int type = kFloat; type <= kInt4; ++type) {
+    if (dtype_name(type) == name) return type;
+  }
+  return kUndefined;
 }
 
 std::size_t dtype_size(int type) {

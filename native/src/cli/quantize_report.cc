@@ -154,10 +154,7 @@ std::string quantize_report_json(const QuantizeReport& report, Quantizer& quanti
                        ? Json::parse(to_json(*report.verify).dump(-1, ' ', false, Json::error_handler_t::replace))
                        : Json{{"verified", false}, {"why", "--no-verify"}};
   const Verdict verdict = verdict_of(report);
-  json["verdict"] = {{"judgement", verdict.judgement == Judgement::kShip   ? "ship"
-                                   : verdict.judgement == Judgement::kDont ? "dont"
-                                                                           : "cannot_tell"},
-                     {"sentence", verdict.sentence}};
+  json["verdict"] = Json::parse(verdict_to_json(verdict));
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

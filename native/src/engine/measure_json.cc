@@ -4,6 +4,8 @@
 #include <limits>
 #include <string>
 
+#include "octet/report.h"
+
 namespace octet {
 
 using nlohmann::json;
@@ -14,23 +16,7 @@ double number_from_json(const json& value) {
   return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
 }
 
-json drift_json(const std::vector<OutputDrift>& outputs) {
-  json list = json::array();
-  for (const OutputDrift& output : outputs) {
-    json entry = {{"name", output.name},
-                  {"comparable", output.comparable},
-                  {"finite", output.finite},
-                  {"sqnr_db", number_json(output.sqnr_db)},
-                  {"cosine", number_json(output.cosine)},
-                  {"max_abs_error", number_json(output.max_abs_error)},
-                  {"max_abs", number_json(output.max_abs)},
-                  {"elements", output.elements}};
-    if (!output.comparable) entry["why_not"] = output.why_not;
-    if (output.top1_agreement) entry["top1_agreement"] = number_json(*output.top1_agreement);
-    list.push_back(std::move(entry));
-  }
-  return list;
-}
+json drift_json(const std::vector<OutputDrift>& outputs) { return json::parse(drift_to_json(outputs)); }
 
 std::vector<OutputDrift> drift_from_json(const json& list) {
   std::vector<OutputDrift> outputs;
@@ -50,11 +36,7 @@ std::vector<OutputDrift> drift_from_json(const json& list) {
   return outputs;
 }
 
-json latency_json(const LatencyStats& stats) {
-  return {{"runs", stats.runs},           {"median_ms", stats.median_ms}, {"mean_ms", stats.mean_ms},
-          {"min_ms", stats.min_ms},       {"max_ms", stats.max_ms},       {"p90_ms", stats.p90_ms},
-          {"stddev_ms", stats.stddev_ms}, {"mad_ms", stats.mad_ms}};
-}
+json latency_json(const LatencyStats& stats) { return json::parse(latency_to_json(stats)); }
 
 LatencyStats latency_from_json(const json& value) {
   LatencyStats stats;
@@ -69,9 +51,7 @@ LatencyStats latency_from_json(const json& value) {
   return stats;
 }
 
-json speedup_json(const Speedup& speedup) {
-  return {{"ratio", speedup.ratio}, {"low", speedup.low}, {"high", speedup.high}};
-}
+json speedup_json(const Speedup& speedup) { return json::parse(speedup_to_json(speedup)); }
 
 Speedup speedup_from_json(const json& value) {
   return {value.at("ratio").get<double>(), value.at("low").get<double>(), value.at("high").get<double>()};
