@@ -3,8 +3,8 @@
 // Reads one job per line from standard input and answers each with one line:
 //   {"model": path, "samples": [[{"name", "type", "dims", "file"}]], "folder": path}
 //   {"outputs": [[{"name", "type", "dims", "file"}]]}  or  {"error": text}
-// with a list of tensors for each sample. Tensors are files of little-endian elements, types by onnxruntime-web's names;
-// OCTET_NODE_MODULES tells where that is.
+// with a list of tensors for each sample. Tensors are files of little-endian elements, types have the names
+// onnxruntime-web gives them. OCTET_NODE_MODULES tells where that is.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -106,6 +106,8 @@ def test_runs_in_the_browser_runtime(quantized, web):
     assert quantized.report
     groups = quantized.samples, quantized.reference, quantized.outputs
     samples, reference, native = (group[:WEB_SAMPLES] for group in groups)
+    if quantized.source["name"].endswith("int8"):  # the engines differ already before Octet
+        reference = web.run_all(quantized.source_path, samples)
     outputs = web.run_all(quantized.path, samples)
     drift, native_drift = (runtime.sqnr_by_output(reference, group) for group in (outputs, native))
     print(f"against float: web {drift}, native {native_drift}")
