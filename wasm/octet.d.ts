@@ -168,6 +168,73 @@ export interface Inspected {
   report: Report;
 }
 
+/** A tensor that goes into or comes out of a model; `type` as numpy names it, `data` row-major and little-endian. */
+export interface TensorValue {
+  type: string;
+  dims: number[];
+  data: Uint8Array;
+}
+
+export type Sample = Record<string, TensorValue>;
+
+/** Inputs made up from names, types and shapes; the same seed gives the same everywhere. */
+export interface SamplesRequest extends Pick<Request, 'name' | 'model' | 'open'> {
+  count?: number;
+  seed?: number;
+  /** For every open dimension that is neither a batch nor a channel. */
+  free_size?: number;
+}
+
+export interface Samples {
+  samples: Sample[];
+  description: string;
+  /** Values of free_size worth trying where the model does not run with these samples. */
+  sizes_to_try: number[];
+}
+
+/** Outputs of both models for the same inputs, and the times of interleaved runs. */
+export interface Runs {
+  runs: { reference: Sample; candidate: Sample }[];
+  reference_ms: number[];
+  candidate_ms: number[];
+  input_bytes: number;
+  output_bytes: number;
+  /** Whether the inputs were made up: drift then says little. */
+  synthetic: boolean;
+}
+
+export interface Drift {
+  name: string;
+  comparable: boolean;
+  why_not?: string;
+  finite: boolean;
+  /** 200 where all elements are equal; null where it is no number. */
+  sqnr_db: number | null;
+  cosine: number | null;
+  max_abs_error: number | null;
+  max_abs: number | null;
+  top1_agreement?: number | null;
+  elements: number;
+}
+
+export interface Latency {
+  runs: number;
+  median_ms: number;
+  mean_ms: number;
+  min_ms: number;
+  max_ms: number;
+  p90_ms: number;
+  stddev_ms: number;
+  mad_ms: number;
+}
+
+export interface Judged {
+  drift: Drift[];
+  worst_sqnr_db: number;
+  latency?: { baseline: Latency; candidate: Latency; speedup: { ratio: number; low: number; high: number } };
+  verdict: { judgement: 'ship' | 'dont' | 'cannot_tell'; sentence: string };
+}
+
 export interface OctetModule {
   version(): string;
   /** Memory that the module holds right now; the same before and after a call. */
@@ -175,6 +242,9 @@ export interface OctetModule {
   /** What quantize_model() would do, and the size it would give, without writing it. */
   inspect_model(request: Request): Inspected | Failure;
   quantize_model(request: Request): Quantized | Failure;
+  make_samples(request: SamplesRequest): Samples | Failure;
+  /** Drift, latency and the verdict, by the formulas of the command line. */
+  judge_runs(request: Runs): Judged | Failure;
 }
 
 export interface ModuleOptions {

@@ -11,10 +11,13 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "octet/dtype.h"
 #include "octet/error.h"
 #include "octet/options.h"
 #include "octet/report.h"
+#include "octet/synthetic.h"
 
 // Null where the engine has no room: its RangeError would fly past every C++ handler.
 EM_JS(emscripten::EM_VAL, new_array, (double size), {
@@ -90,7 +93,8 @@ val guarded(const Work& work) {
   } catch (const Error& error) {
     return failure(error);
   } catch (const std::bad_alloc&) {
-    return failure(Error(ErrorCode::kUnsupported, "", "the model does not fit the memory of a page", "use the command line"));
+    const char* problem = "the model does not fit the memory of a page";
+    return failure(Error(ErrorCode::kUnsupported, "", problem, "use the command line"));
   } catch (const std::exception& fault) {
     return failure(Error(ErrorCode::kInternal, "", fault.what()));
   }
@@ -207,6 +211,96 @@ val inspect_model(val request) {
   });
 }
 
+// Tensors by name, { type, dims, data }, to and from samples. Bytes are copied both ways.
+val from_sample(const Sample& sample) {
+  val tensors = val::object();
+  for (const auto& [name, tensor] : sample) {
+    val dims = val::array();
+    for (const std::int64_t dim : tensor.dims) dims.call<void>("push", static_cast<double>(dim));
+    val fields = val::object();
+    fields.set("type", dtype_name(tensor.type));
+    fields.set("dims", dims);
+    fields.set("data", val::global("Uint8Array").new_(typed_memory_view(tensor.bytes.size(), tensor.bytes.data())));
+    tensors.set(name, fields);
+  }
+  return tensors;
+}
+
+Sample to_sample(const val& tensors) {
+  Sample sample;
+  const val names = val::global("Object").call<val>("keys", tensors);
+  for (const auto& name : emscripten::vecFromJSArray<std::string>(names)) {
+    const val fields = tensors[name];
+    Tensor tensor;
+    tensor.type = dtype_from(text_or(fields["type"], ""));
+    for (const double dim : emscripten::convertJSArrayToNumberVector<double>(fields["dims"])) {
+      tensor.dims.push_back(static_cast<std::int64_t>(dim));
+    }
+    tensor.bytes = emscripten::convertJSArrayToNumberVector<std::uint8_t>(fields["data"]);
+    if (tensor.bytes.size() != tensor_size(tensor.type, tensor.dims)) {
+      throw Error(ErrorCode::kData, "'" + name + "'", "its bytes do not fit " + describe(tensor.type, tensor.dims));
+    }
+    sample.emplace(name, std::move(tensor));
+  }
+  return sample;
+}
+
+val make_samples(val request) {
+  return guarded([&] {
+    Model model = load(request);
+    SyntheticOptions options;
+    options.bounds = facts_of(model).index_bounds;
+    if (request["count"].isNumber()) options.count = static_cast<std::size_t>(request["count"].as<double>());
+    if (request["seed"].isNumber()) options.seed = static_cast<std::uint64_t>(request["seed"].as<double>());
+    std::optional<std::int64_t> free_size;
+    const val size = request["free_size"];
+    if (size.isNumber()) free_size = static_cast<std::int64_t>(size.as<double>());
+    const std::vector<ValueInfo> inputs = inputs_of(model);
+    const SyntheticInputs made(inputs, options, free_size);
+
+    val samples = val::array(), sizes = val::array();
+    for (std::size_t i = 0; i < made.count(); ++i) samples.call<void>("push", from_sample(made.sample(i)));
+    for (const auto& other : sizes_to_try(inputs, options)) {
+      if (other) sizes.call<void>("push", static_cast<double>(*other));
+    }
+    val result = val::object();
+    result.set("samples", samples);
+    result.set("description", made.description());
+    result.set("sizes_to_try", sizes);
+    return result;
+  });
+}
+
+val judge_runs(val request) {
+  return guarded([&] {
+    DriftMeter meter;
+    const val runs = request["runs"];
+    for (unsigned i = 0, count = runs["length"].as<unsigned>(); i < count; ++i) {
+      meter.add(to_sample(runs[i]["reference"]), to_sample(runs[i]["candidate"]));
+    }
+    const auto reference = emscripten::convertJSArrayToNumberVector<double>(request["reference_ms"]);
+    const auto candidate = emscripten::convertJSArrayToNumberVector<double>(request["candidate_ms"]);
+    VerdictInput input;
+    input.float_bytes = static_cast<std::uint64_t>(request["input_bytes"].as<double>());
+    input.output_bytes = static_cast<std::uint64_t>(request["output_bytes"].as<double>());
+    input.synthetic = request["synthetic"].as<bool>();
+    input.sqnr_db = meter.worst_sqnr_db();
+    val result = val::object();
+    result.set("drift", parsed(drift_to_json(meter.result())));
+    result.set("worst_sqnr_db", meter.worst_sqnr_db());
+    if (!reference.empty() && !candidate.empty()) {
+      input.speedup = paired_speedup(reference, candidate);
+      val latency = val::object();
+      latency.set("baseline", parsed(latency_to_json(latency_stats(reference))));
+      latency.set("candidate", parsed(latency_to_json(latency_stats(candidate))));
+      latency.set("speedup", parsed(speedup_to_json(*input.speedup)));
+      result.set("latency", latency);
+    }
+    result.set("verdict", parsed(verdict_to_json(judge(input))));
+    return result;
+  });
+}
+
 std::string version() { return OCTET_VERSION; }
 
 // What the module holds right now; the same before and after a call.
@@ -218,6 +312,8 @@ double allocated_bytes() { return number(mallinfo().uordblks); }
 EMSCRIPTEN_BINDINGS(octet) {
   emscripten::function("quantize_model", &octet::quantize_model);
   emscripten::function("inspect_model", &octet::inspect_model);
+  emscripten::function("make_samples", &octet::make_samples);
+  emscripten::function("judge_runs", &octet::judge_runs);
   emscripten::function("version", &octet::version);
   emscripten::function("allocated_bytes", &octet::allocated_bytes);
 }
