@@ -14,7 +14,6 @@ function(octet_test_program target)
   target_link_libraries(${target} PRIVATE octet_core octet_gtest octet_flags)
   target_include_directories(${target} PRIVATE
     ${CMAKE_SOURCE_DIR}/core/src ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/core)
-  target_compile_definitions(${target} PRIVATE OCTET_TESTS_DIR="${CMAKE_SOURCE_DIR}/tests")
 endfunction()
 
 function(octet_discover target)
@@ -52,6 +51,8 @@ if(sources AND TARGET octet_native)
   octet_test_program(octet_native_tests ${sources})
   target_include_directories(octet_native_tests PRIVATE ${CMAKE_SOURCE_DIR}/tests/native)
   target_link_libraries(octet_native_tests PRIVATE octet_native octet::cli11)
+  # Only here: what is compiled with a path of this tree cannot come from the cache of another.
+  target_compile_definitions(octet_native_tests PRIVATE OCTET_TESTS_DIR="${CMAKE_SOURCE_DIR}/tests")
   if(TARGET octet)
     add_dependencies(octet_native_tests octet)
     target_compile_definitions(octet_native_tests PRIVATE OCTET_EXECUTABLE="$<TARGET_FILE:octet>")
