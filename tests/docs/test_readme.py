@@ -1,5 +1,6 @@
 """What the documents say is true: examples give the output shown, options, statuses and paths exist."""
 
+import csv
 import json
 import re
 
@@ -91,3 +92,14 @@ def test_the_arithmetic_of_the_guides_model():
     assert round((facts["file_bytes"] - facts["float_bytes"]) / 1e6, 2) == 0.03
     assert round(facts["file_bytes"] / 1e6, 2) == 0.86 and round(facts["float_bytes"] / 1e6, 2) == 0.83
     assert "0.86 MB" in README and "0.83 MB" in README
+
+
+def test_sizes_of_real_models_are_those_of_the_zoo():
+    with (PROJECT / "tests/zoo/results.csv").open() as file:
+        bytes_out = {(row["model"], row["mode"]): int(row["bytes_out"]) for row in csv.DictReader(file)}
+    rows = re.findall(r"^\| `(\w+)` \|(.*)\|$", README.split("## Results", 1)[1], re.MULTILINE)
+    assert len(rows) >= 8
+    for name, rest in rows:
+        cells = [cell.strip() for cell in rest.split("|")]
+        for mode, shown in (("dynamic", cells[3]), ("weights", cells[6])):
+            assert float(shown) == pytest.approx(bytes_out[name, mode] / 1e6, rel=0.02, abs=0.006), (name, mode)
