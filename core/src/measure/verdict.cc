@@ -1,5 +1,6 @@
 #include "octet/verdict.h"
 
+#include <cmath>
 #include <cstdio>
 
 namespace octet {
@@ -13,17 +14,19 @@ constexpr double kWideInterval = 0.3;
 
 std::string number(double value, const char* unit) {
   char text[32];
-  std::snprintf(text, sizeof text, value < 10 ? "%.2g%s" : "%.0f%s", value, unit);
+  std::snprintf(text, sizeof text, std::abs(value) < 10 ? "%.2g%s" : "%.0f%s", value, unit);
   return text;
 }
 
 }  // namespace
 
 Verdict judge(const VerdictInput& input) {
-  const double smaller =
-      input.output_bytes > 0 ? static_cast<double>(input.float_bytes) / static_cast<double>(input.output_bytes) : 0;
+  const bool sized = input.float_bytes > 0 && input.output_bytes > 0;
+  const double smaller = sized ? static_cast<double>(input.float_bytes) / static_cast<double>(input.output_bytes) : 0;
   Verdict verdict;
-  std::string facts = smaller >= 1 ? number(smaller, "× smaller") : number(smaller > 0 ? 1 / smaller : 0, "× larger");
+  std::string facts = !sized         ? "size not measured"
+                      : smaller >= 1 ? number(smaller, "× smaller")
+                                     : number(1 / smaller, "× larger");
   bool slower = false, faster = false, unsettled = false;
   if (input.speedup) {
     // Only an interval that leaves out 1 is a difference; the rest is noise.
@@ -38,25 +41,33 @@ Verdict judge(const VerdictInput& input) {
   } else {
     facts += ", speed not measured";
   }
-  if (input.sqnr_db)
-    facts += *input.sqnr_db >= kSqnrEqual
-                 ? ", outputs equal"
-                 : ", " + number(*input.sqnr_db, " dB") + (input.synthetic ? " on synthetic inputs" : "");
-  const bool drifted = input.sqnr_db && !input.synthetic && *input.sqnr_db < input.min_sqnr_db;
-  if (drifted) {
+  // The lowest SQNR there is stands for outputs that are not finite, or not zero where they must be. No number is none.
+  const bool broken = input.sqnr_db && !(*input.sqnr_db > -kSqnrEqual);
+  const bool low = input.sqnr_db && !(*input.sqnr_db >= input.min_sqnr_db);
+  if (broken) {
+    facts += ", outputs not finite or nothing like before";
+  } else if (input.sqnr_db && *input.sqnr_db >= kSqnrEqual) {
+    facts += ", outputs equal";
+  } else if (input.sqnr_db) {
+    facts += ", " + number(*input.sqnr_db, " dB") + (input.synthetic ? " on synthetic inputs" : "");
+  }
+  if (broken) {
+    verdict = {Judgement::kDont, "Don't ship it: " + facts + "."};
+  } else if (low && !input.synthetic) {
     verdict = {Judgement::kDont,
                "Don't ship it: " + facts + ". Outputs drifted below " + number(input.min_sqnr_db, " dB") + "."};
-  } else if (smaller < kWorthSize && !faster) {
+  } else if (sized && smaller < kWorthSize && !faster) {
     verdict = {Judgement::kDont, "Don't bother: " + facts + "."};
   } else if (slower) {
     verdict = {Judgement::kDont, "Smaller but slower: " + facts + ". Ship it only where size matters more than time."};
-  } else if (!input.sqnr_db || !input.speedup) {
+  } else if (!sized || !input.sqnr_db || !input.speedup) {
     verdict = {Judgement::kCannotTell, "Not verified: " + facts + "."};
   } else if (unsettled) {
     verdict = {Judgement::kCannotTell,
                "Smaller, but time it again: " + facts + ". octet bench on a quiet machine tells."};
   } else if (input.synthetic) {
-    verdict = {Judgement::kCannotTell, "Promising: " + facts + ". Check it on real samples with --data."};
+    verdict = {Judgement::kCannotTell, (low ? "Far off on made-up inputs: " : "Promising: ") + facts +
+                                           ". Check it on real samples with --data."};
   } else {
     verdict = {Judgement::kShip, "Ship it: " + facts + "."};
   }

@@ -1,7 +1,5 @@
 #include "model/graph_view.h"
 
-#include <set>
-
 #include "octet/error.h"
 
 namespace octet {
@@ -29,8 +27,20 @@ void GraphView::add_scope(onnx::GraphProto& graph, Scope* parent, onnx::NodeProt
     value.scope = &scope;
     return value;
   };
-  for (const auto& input : graph.input()) define(input.name()).graph_input = true;
-  for (auto& tensor : *graph.mutable_initializer()) define(tensor.name()).initializer = &tensor;
+  for (const auto& input : graph.input()) {
+    Value& value = define(input.name());
+    if (value.graph_input)
+      throw Error(ErrorCode::kMalformed, "input '" + input.name() + "'", "the graph lists it a second time",
+                  "export the model again");
+    value.graph_input = true;
+  }
+  for (auto& tensor : *graph.mutable_initializer()) {
+    Value& value = define(tensor.name());
+    if (value.initializer)
+      throw Error(ErrorCode::kMalformed, "tensor '" + tensor.name() + "'", "the graph stores two of this name",
+                  "export the model again");
+    value.initializer = &tensor;
+  }
   for (const auto& sparse : graph.sparse_initializer()) define(sparse.values().name());
   for (auto& node : *graph.mutable_node()) {
     nodes_.push_back({&node, &scope});
@@ -79,16 +89,30 @@ Value* GraphView::input(const NodeAt& at, int index) const {
 }
 
 NodeIds::NodeIds(const GraphView& view) {
-  for (const NodeAt& at : view.nodes()) ++count_[at.node->name()];
-}
-
-std::string NodeIds::of(const onnx::NodeProto& node) const {
-  const auto found = count_.find(node.name());
-  if (!node.name().empty() && found != count_.end() && found->second == 1) return node.name();
-  for (const auto& output : node.output()) {
-    if (!output.empty()) return node.op_type() + "(" + output + ")";
+  std::unordered_map<std::string, int> count;
+  std::unordered_set<std::string> taken;
+  for (const NodeAt& at : view.nodes()) ++count[at.node->name()];
+  for (const NodeAt& at : view.nodes()) {
+    const std::string& name = at.node->name();
+    if (name.empty() || count[name] > 1) continue;
+    taken.insert(name);
+    ids_.emplace(at.node, name);
   }
-  return node.op_type() + "()";
+  std::unordered_map<std::string, int> used;
+  for (const NodeAt& at : view.nodes()) {
+    if (ids_.contains(at.node)) continue;
+    std::string output;
+    for (int i = at.node->output_size() - 1; i >= 0; --i) {
+      if (!at.node->output(i).empty()) output = at.node->output(i);
+    }
+    const std::string base = at.node->op_type() + "(" + output + ")";
+    std::string id = base;
+    int& number = used[base];
+    do {
+      if (++number > 1) id = base + "#" + std::to_string(number);
+    } while (!taken.insert(id).second);
+    ids_.emplace(at.node, std::move(id));
+  }
 }
 
 }  // namespace octet

@@ -51,7 +51,7 @@ struct NodeAt {
 
 class GraphView {
  public:
-  // Throws Error(kMalformed) when a name is produced twice in a scope, or read but defined nowhere before.
+  // Throws Error(kMalformed) when a name is defined twice in a scope, or read but defined nowhere before.
   explicit GraphView(onnx::ModelProto& model);
 
   // Outer before inner; the first is the main graph.
@@ -89,14 +89,16 @@ class NameSet {
   std::unordered_set<std::string> names_;
 };
 
-// A node's name if it is the only one of that name, else "OP(first output)": stable and unique within a model.
+// A node's name if it is the only one of that name, else "OP(first output)", with "#2" and so on where sibling graphs
+// make the same name: stable and unique within a model.
 class NodeIds {
  public:
   explicit NodeIds(const GraphView& view);
-  std::string of(const onnx::NodeProto& node) const;
+  // `node` is one of the view's.
+  const std::string& of(const onnx::NodeProto& node) const { return ids_.at(&node); }
 
  private:
-  std::unordered_map<std::string, int> count_;
+  std::unordered_map<const onnx::NodeProto*, std::string> ids_;
 };
 
 // Subgraphs of a node, in attribute order.

@@ -7,24 +7,51 @@
 namespace octet {
 namespace {
 
-bool is_read(const GraphView& view, const NodeAt& at) {
-  bool named = false;
-  for (const auto& output : at.node->output()) {
-    if (output.empty()) continue;
-    named = true;
-    const Value* value = view.find(*at.scope, output);
-    if (!value || !value->uses.empty() || value->graph_outputs > 0) return true;
+// What dead nodes read counts no more: readers left, by value.
+class Readers {
+ public:
+  explicit Readers(const GraphView& view) : view_(view) {}
+
+  // A node without outputs was put there for a reason we do not know.
+  bool wanted(const NodeAt& at) const {
+    bool named = false;
+    for (const auto& output : at.node->output()) {
+      if (output.empty()) continue;
+      named = true;
+      const Value* value = view_.find(*at.scope, output);
+      if (!value || value->graph_outputs > 0) return true;
+      const auto gone = gone_.find(value);
+      if (value->uses.size() > (gone == gone_.end() ? 0 : gone->second)) return true;
+    }
+    return !named;
   }
-  return !named;  // a node without outputs was put there for a reason we do not know
-}
+
+  void drop_reads_of(const NodeAt& at) {
+    for (const auto& input : at.node->input()) {
+      if (const Value* value = view_.find(*at.scope, input)) ++gone_[value];
+    }
+  }
+
+ private:
+  const GraphView& view_;
+  std::unordered_map<const Value*, std::size_t> gone_;
+};
 
 int drop_nodes(onnx::ModelProto& model) {
-  GraphView view(model);
+  const GraphView view(model);
+  const auto& nodes = view.nodes();
+  Readers readers(view);
   std::unordered_set<const onnx::NodeProto*> dead;
-  for (const NodeAt& at : view.nodes()) {
-    if (!is_read(view, at)) dead.insert(at.node);
+  // Readers come after what they read, and the nodes of subgraphs after the node that holds them.
+  for (std::size_t i = nodes.size(); i-- > 0;) {
+    if (readers.wanted(nodes[i])) continue;
+    dead.insert(nodes[i].node);
+    readers.drop_reads_of(nodes[i]);
+    for (std::size_t inner = i + 1; inner < nodes.size() && nodes[inner].scope->depth > nodes[i].scope->depth;
+         ++inner) {
+      if (dead.insert(nodes[inner].node).second) readers.drop_reads_of(nodes[inner]);
+    }
   }
-  if (dead.empty()) return 0;
   remove_nodes(view, dead);
   return static_cast<int>(dead.size());
 }
@@ -33,7 +60,7 @@ int drop_nodes(onnx::ModelProto& model) {
 
 void run_drop_unused(Model& model, PassReport& report) {
   auto& proto = model.proto();
-  while (const int dropped = drop_nodes(proto)) report.changes += dropped;
+  report.changes += drop_nodes(proto);
   GraphView view(proto);
   for (const auto& scope : view.scopes()) {
     auto& tensors = *scope->graph->mutable_initializer();

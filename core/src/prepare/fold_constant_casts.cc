@@ -1,8 +1,9 @@
 // y = Cast(w)   →   initializer y
 // A widened weight that ends up in float after all gets its Cast back before the model is written (restore_casts), so
-// that folding never makes a file larger.
-#include <cmath>
+// that folding never makes a file larger. Casts of one tensor to one type become one tensor.
 #include <cstring>
+#include <map>
+#include <utility>
 
 #include "kernels/quantize_kernels.h"
 #include "model/graph_view.h"
@@ -92,28 +93,59 @@ TensorProto cast_tensor(Model& model, const TensorProto& source, int to, const s
   return result;
 }
 
+// Marks are ours alone: a file that brings some is not believed.
+void drop_foreign_marks(const GraphView& view) {
+  for (const auto& scope : view.scopes()) {
+    for (auto& tensor : *scope->graph->mutable_initializer()) unmark_widened(tensor);
+  }
+}
+
+// Readers of `from` read `to` instead, if they all see it.
+bool redirect(const GraphView& view, const Value& from, const Value& to) {
+  for (const Use& use : from.uses) {
+    if (view.find(*use.scope, to.name) != &to) return false;
+  }
+  for (const Use& use : from.uses) use.node->set_input(use.input, to.name);
+  return true;
+}
+
 }  // namespace
 
 void run_fold_constant_casts(Model& model, PassReport& report) {
-  for (bool again = true; again;) {
-    again = false;
-    GraphView view(model.proto());
-    std::unordered_set<const onnx::NodeProto*> dead;
-    for (const NodeAt& at : view.nodes()) {
-      if (!is_op(*at.node, "Cast") || at.node->output_size() != 1) continue;
-      const Value* in = view.input(at, 0);
-      const Value* out = view.find(*at.scope, at.node->output(0));
-      if (!in || !in->constant() || !out || out->graph_outputs > 0) continue;
-      const int to = static_cast<int>(int_attribute(*at.node, "to", 0));
-      if (!can_fold(in->initializer->data_type(), to)) continue;
-      TensorProto folded = cast_tensor(model, *in->initializer, to, out->name);
-      at.scope->graph->add_initializer()->Swap(&folded);
-      dead.insert(at.node);
-      ++report.changes;
-      again = true;
+  GraphView view(model.proto());
+  drop_foreign_marks(view);
+  NameSet names(model.proto());
+  std::unordered_set<const onnx::NodeProto*> dead;
+  std::map<std::pair<const Value*, int>, Value*> folded;
+  for (const NodeAt& at : view.nodes()) {
+    if (!is_op(*at.node, "Cast") || at.node->output_size() != 1) continue;
+    const Value* in = view.input(at, 0);
+    Value* out = view.find(*at.scope, at.node->output(0));
+    if (!in || !in->constant() || !out || out->graph_outputs > 0) continue;
+    const int to = static_cast<int>(int_attribute(*at.node, "to", 0));
+    if (!can_fold(in->initializer->data_type(), to)) continue;
+    // One result however many Casts there are, stored where the source is: branches of an If share it.
+    Value*& result = folded[{in, to}];
+    if (!result && in->scope == at.scope) {
+      result = out;
+    } else if (!result) {
+      const std::string name = names.fresh(out->name);
+      result = &in->scope->values[name];
+      result->name = name;
+      result->scope = in->scope;
     }
-    remove_nodes(view, dead);
+    if (result != out && !redirect(view, *out, *result)) continue;
+    if (!result->initializer) {
+      TensorProto tensor = cast_tensor(model, *in->initializer, to, result->name);
+      result->initializer = in->scope->graph->add_initializer();
+      result->initializer->Swap(&tensor);
+      result->producer = nullptr;
+    }
+    if (result != out) result->uses.insert(result->uses.end(), out->uses.begin(), out->uses.end());
+    dead.insert(at.node);
+    ++report.changes;
   }
+  remove_nodes(view, dead);
 }
 
 }  // namespace octet

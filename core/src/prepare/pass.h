@@ -16,6 +16,10 @@ struct Pass {
 
 const std::vector<Pass>& normalizing_passes();
 
+// Throws Error when local functions call themselves, or each other so deep or so often that inlining them would take
+// more than a model can: what follows calls, in whatever way, asks this first.
+void check_function_calls(const onnx::ModelProto& model);
+
 void run_inline_functions(Model& model, PassReport& report);
 void run_sort_nodes(Model& model, PassReport& report);
 void run_remove_initializer_inputs(Model& model, PassReport& report);

@@ -1,5 +1,8 @@
 #include "prepare/widened.h"
 
+#include <algorithm>
+#include <map>
+
 #include "model/graph_view.h"
 
 namespace octet {
@@ -28,32 +31,63 @@ void mark_widened(onnx::TensorProto& tensor, int narrow_type, TensorStore::Id na
   add_entry(tensor, kIdKey, narrow);
 }
 
+void unmark_widened(onnx::TensorProto& tensor) {
+  auto& props = *tensor.mutable_metadata_props();
+  props.erase(std::remove_if(props.begin(), props.end(),
+                             [](const auto& entry) { return entry.key() == kTypeKey || entry.key() == kIdKey; }),
+              props.end());
+}
+
+std::optional<onnx::TensorProto> narrow_form(const onnx::TensorProto& tensor) {
+  const auto* type = stored_id(tensor) ? marker_value(tensor, kTypeKey) : nullptr;
+  if (!type) return std::nullopt;
+  onnx::TensorProto narrow;
+  narrow.set_data_type(std::stoi(*type));
+  *narrow.mutable_dims() = tensor.dims();
+  set_stored_id(narrow, static_cast<TensorStore::Id>(std::stoul(*marker_value(tensor, kIdKey))));
+  return narrow;
+}
+
 int restore_casts(Model& model) {
   NameSet names(model.proto());
-  GraphView view(model.proto());
   int restored = 0;
+  GraphView view(model.proto());
   for (const auto& scope : view.scopes()) {
-    std::vector<onnx::NodeProto> casts;
-    for (auto& tensor : *scope->graph->mutable_initializer()) {
-      const auto* type = stored_id(tensor) ? marker_value(tensor, kTypeKey) : nullptr;
-      if (!type) continue;
-      onnx::NodeProto cast;
+    auto& tensors = *scope->graph->mutable_initializer();
+    // The narrow tensor may be there still, for other readers.
+    std::map<std::string, std::string> stored;
+    const auto key_of = [](onnx::TensorProto tensor) {
+      tensor.clear_name();
+      return tensor.SerializeAsString();
+    };
+    for (const auto& tensor : tensors) {
+      if (stored_id(tensor) && !narrow_form(tensor)) stored.emplace(key_of(tensor), tensor.name());
+    }
+    google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
+    std::unordered_set<const onnx::TensorProto*> gone;
+    for (auto& tensor : tensors) {
+      auto narrow = narrow_form(tensor);
+      if (!narrow) continue;
+      onnx::NodeProto& cast = *nodes.Add();
       cast.set_op_type("Cast");
       cast.set_name(names.fresh(tensor.name() + "_cast"));
-      cast.add_input(names.fresh(tensor.name() + "_stored"));
       cast.add_output(tensor.name());
       set_attribute(cast, "to", static_cast<std::int64_t>(tensor.data_type()));
-      const auto id = static_cast<TensorStore::Id>(std::stoul(*marker_value(tensor, kIdKey)));
-      tensor.set_name(cast.input(0));
-      tensor.set_data_type(std::stoi(*type));
-      set_stored_id(tensor, id);
-      tensor.clear_metadata_props();
-      casts.push_back(std::move(cast));
+      const auto known = stored.find(key_of(*narrow));
+      if (known != stored.end()) {
+        cast.add_input(known->second);
+        gone.insert(&tensor);
+      } else {
+        cast.add_input(names.fresh(tensor.name() + "_stored"));
+        narrow->set_name(cast.input(0));
+        tensor.Swap(&*narrow);
+      }
     }
-    if (casts.empty()) continue;
-    restored += static_cast<int>(casts.size());
-    google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
-    for (auto& cast : casts) nodes.Add()->Swap(&cast);
+    if (nodes.empty()) continue;
+    restored += nodes.size();
+    tensors.erase(
+        std::remove_if(tensors.begin(), tensors.end(), [&](const auto& tensor) { return gone.contains(&tensor); }),
+        tensors.end());
     for (auto& node : *scope->graph->mutable_node()) nodes.Add()->Swap(&node);
     scope->graph->mutable_node()->Swap(&nodes);
   }

@@ -1,4 +1,7 @@
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "model/tensor_access.h"
 #include "octet/error.h"
@@ -6,6 +9,8 @@
 #include "octet/prepare.h"
 #include "prepare/pass.h"
 #include "prepare/widened.h"
+#include "quantize/block_layout.h"
+#include "quantize/check_plan.h"
 #include "quantize/marks.h"
 #include "quantize/rewriter.h"
 
@@ -22,7 +27,6 @@ constexpr int kDynamicConvOpset = 11;
 void rewrite_dynamic(Rewriter& rewriter, const NodeAt& at, const NodePlan& plan) {
   const auto& op = at.node->op_type();
   if (op == "LSTM") return rewrite_lstm_dynamic(rewriter, at);
-  if (!rewriter.quantized(at, 1)) refuse(plan, "it is to compute in integers, but its weight is not planned");
   if (op == "MatMul" || op == "Gemm") return rewrite_matmul_dynamic(rewriter, at);
   if (op == "Conv") return rewrite_conv_dynamic(rewriter, at);
   if (op == "Attention") return rewrite_attention_dynamic(rewriter, at);
@@ -55,26 +59,30 @@ void apply_plan(Model& model, const Plan& plan) {
     Rewriter rewriter(model, plan);
     std::unordered_map<std::string, const NodePlan*> by_id;
     for (const NodePlan& node : plan.nodes) by_id.emplace(node.node, &node);
-    std::size_t found = 0;
-    // Rewrites read the view, which the edits leave as it was until finish().
+    std::vector<std::pair<const NodeAt*, const NodePlan*>> work;
     for (const NodeAt& at : rewriter.view().nodes()) {
       const auto entry = by_id.find(rewriter.node_ids().of(*at.node));
       if (entry == by_id.end()) continue;
-      ++found;
-      const NodePlan& node = *entry->second;
+      work.emplace_back(&at, entry->second);
+      check_node_plan(rewriter, at, *entry->second);
+    }
+    if (work.size() < by_id.size()) {
+      std::unordered_set<std::string> known;
+      for (const auto& [at, node] : work) known.insert(node->node);
+      for (const NodePlan& node : plan.nodes) {
+        if (!known.contains(node.node)) refuse(node, "the model has no such node");
+      }
+    }
+    // Rewrites read the view, which the edits leave as it was until finish().
+    for (const auto& [place, entry] : work) {
+      const NodeAt& at = *place;
+      const NodePlan& node = *entry;
       if (node.action == Action::kDynamic)
         rewrite_dynamic(rewriter, at, node);
       else if (node.action == Action::kWeights && node.form == Form::kBlocks && rewriter.quantized(at, 1))
         rewrite_blocks(rewriter, at);
       else if (node.action == Action::kWeights)
         rewrite_weights(rewriter, at, node.form);
-    }
-    if (found < by_id.size()) {
-      std::unordered_map<std::string, bool> known;
-      for (const NodeAt& at : rewriter.view().nodes()) known[rewriter.node_ids().of(*at.node)] = true;
-      for (const NodePlan& node : plan.nodes) {
-        if (!known.contains(node.node)) refuse(node, "the model has no such node");
-      }
     }
     rewriter.finish();
   }
@@ -96,12 +104,16 @@ PlanSizes plan_sizes(Model& model, const Plan& plan) {
     const Value* value = ids.find(tensor.tensor);
     if (!value) continue;
     const auto& source = *value->initializer;
-    const std::uint64_t elements = element_count(source);
+    check_tensor_plan(tensor, source);
     sizes.planned_bytes += tensor_byte_size(source);
-    std::uint64_t channels = channel_layout(source, tensor).channels;
-    if (tensor.block_size > 0) channels = elements / static_cast<std::uint64_t>(tensor.block_size);
-    sizes.stored_bytes += (elements * static_cast<std::uint64_t>(bit_width(tensor.type)) + 7) / 8 +
-                          channels * bytes_for(source.data_type(), 1);
+    const std::uint64_t scale_bytes = bytes_for(source.data_type(), 1);
+    if (tensor.block_size > 0) {
+      const BlockLayout layout = block_layout(source, tensor, tensor.axis.value_or(1) == 0);
+      sizes.stored_bytes += layout.packed_bytes() + layout.zero_point_bytes() + layout.scale_count() * scale_bytes;
+    } else {
+      sizes.stored_bytes += bytes_for(element_type(tensor.type), element_count(source)) +
+                            channel_layout(source, tensor).channels * scale_bytes;
+    }
   }
   return sizes;
 }

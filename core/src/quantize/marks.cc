@@ -7,14 +7,14 @@
 namespace octet {
 namespace {
 
-void clear_graph(onnx::GraphProto& graph) {
-  for (auto& node : *graph.mutable_node()) {
+void clear_nodes(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+  for (auto& node : nodes) {
     auto& props = *node.mutable_metadata_props();
     props.erase(
         std::remove_if(props.begin(), props.end(),
                        [](const auto& entry) { return entry.key() == kExcludeMark || entry.key() == kIncludeMark; }),
         props.end());
-    for (onnx::GraphProto* inner : subgraphs(node)) clear_graph(*inner);
+    for (onnx::GraphProto* inner : subgraphs(node)) clear_nodes(*inner->mutable_node());
   }
 }
 
@@ -32,6 +32,9 @@ bool has_mark(const onnx::NodeProto& node, std::string_view mark) {
                      [&](const auto& entry) { return entry.key() == mark; });
 }
 
-void clear_marks(onnx::ModelProto& model) { clear_graph(*model.mutable_graph()); }
+void clear_marks(onnx::ModelProto& model) {
+  clear_nodes(*model.mutable_graph()->mutable_node());
+  for (auto& function : *model.mutable_functions()) clear_nodes(*function.mutable_node());
+}
 
 }  // namespace octet

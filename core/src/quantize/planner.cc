@@ -130,6 +130,7 @@ void Planner::decide_layouts() {
     for (const Use& use : candidate.value->uses) {
       if (bridges.contains(use.node)) {
         const Value* out = view_.find(*use.scope, use.node->output(0));
+        if (out->graph_outputs > 0 && candidate.keep.empty()) candidate.keep = "its transposed form is an output";
         for (const Use& next : out->uses) {
           const bool known = std::any_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& r) {
             return steps_[r.node].at.node == next.node && r.slot.input == next.input;
@@ -190,6 +191,10 @@ void Planner::decide_layout(Candidate& candidate) {
   }
   const bool recurrent = steps_[candidate.readers.front().node].rule->family == Family::kRecurrent;
   if (recurrent && options_.mode == Mode::kDynamic && bit_width(plan.type) == 8) plan.type = WeightType::kInt8;
+  if (bytes_for(tensor.data_type(), elements) * 8 <= elements * static_cast<std::uint64_t>(bit_width(plan.type))) {
+    candidate.keep = "its own type is as small";
+    return;
+  }
   plan.symmetric = is_signed(plan.type);
   plan.reduce_range = (options_.reduce_range || options_.target == Target::kX64NoVnni) && bit_width(plan.type) == 8;
   const WeightSlot& first = candidate.readers.front().slot;
@@ -199,13 +204,20 @@ void Planner::decide_layout(Candidate& candidate) {
   const bool gathered_only = std::all_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& r) {
     return steps_[r.node].rule->family == Family::kGather;
   });
-  bool per_channel = options_.per_channel.value_or(true) && agreed && first.axis.has_value();
+  // The integer convolution takes one zero point, and only symmetric signed weights need none.
+  const bool one_zero_point =
+      !plan.symmetric && options_.mode == Mode::kDynamic &&
+      std::any_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& r) {
+        const Step& step = steps_[r.node];
+        return step.rule->family == Family::kConv && step.rule->no_dynamic && step.no_dynamic.empty();
+      });
+  bool per_channel = options_.per_channel.value_or(true) && agreed && first.axis.has_value() && !one_zero_point;
   candidate.gathered = gathered_only && first.axis == 0;
   if (per_channel && (gathered_only || candidate.weak)) {
     const auto rows = static_cast<std::uint64_t>(tensor.dims(*first.axis));
     per_channel = rows > 0 && elements / rows >= static_cast<std::uint64_t>(kMinRowLength);
   }
-  if (per_channel) {
+  if (per_channel || plan.block_size > 0) {  // blocks run along the other axis
     plan.axis = first.axis;
     plan.axes = first.axes;
   } else if (recurrent) {

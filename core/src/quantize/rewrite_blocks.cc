@@ -1,10 +1,10 @@
 // y = MatMul(x, w)   →   y = com.microsoft.MatMulNBits(x, blocks(w), scales)
 #include <cstring>
 
-#include "kernels/block_kernels.h"
 #include "model/tensor_access.h"
 #include "model/transpose.h"
 #include "octet/error.h"
+#include "quantize/block_layout.h"
 #include "quantize/rewriter.h"
 
 namespace octet {
@@ -31,12 +31,7 @@ void rewrite_blocks(Rewriter& rewriter, const NodeAt& at) {
   const TensorPlan& plan = *weight.plan;
   const bool gemm = is_op(node, "Gemm");
   const bool turned = gemm && int_attribute(node, "transB", 0) != 0;
-  BlockLayout layout;
-  layout.k = static_cast<std::uint64_t>(weight.source.dims(turned ? 1 : 0));
-  layout.n = static_cast<std::uint64_t>(weight.source.dims(turned ? 0 : 1));
-  layout.block = static_cast<std::uint64_t>(plan.block_size);
-  layout.bits = bit_width(plan.type);
-  layout.symmetric = plan.symmetric;
+  const BlockLayout layout = block_layout(weight.source, plan, turned);
   const TensorStore& store = rewriter.model().store();
   const int type = weight.source.data_type();
   // Data is made again when the model is written; here only the small parts are kept.

@@ -105,7 +105,8 @@ void rewrite_weights(Rewriter& rewriter, const NodeAt& at, Form form) {
     if (!tensor) continue;
     const bool matrix = tensor->source.dims_size() == 2 && tensor->plan->axes == 1 &&
                         bit_width(tensor->plan->type) == 8 && tensor->source.data_type() == onnx::TensorProto::FLOAT;
-    if (form == Form::kDequantize && matrix)
+    // The runtime's fusion fails on a weight of an outer graph; a retreat does not know where weights stand.
+    if (form == Form::kDequantize && matrix && tensor->value->scope == at.scope)
       use_dequantized(rewriter, at, input, *tensor);
     else
       use_folded(rewriter, at, input, *tensor);

@@ -7,6 +7,7 @@
 #include "model/tensor_access.h"
 #include "model/transpose.h"
 #include "octet/error.h"
+#include "quantize/check_plan.h"
 
 namespace octet {
 namespace {
@@ -71,12 +72,7 @@ Rewriter::Rewriter(Model& model, const Plan& plan)
       throw Error(ErrorCode::kUsage, "plan: tensor '" + tensor.tensor + "'",
                   "the model stores no float tensor of this name", "plan the model again");
     }
-    const int rank = value->initializer->dims_size();
-    if (rank == 0 || (tensor.axis && (*tensor.axis < 0 || tensor.axes < 1 || *tensor.axis + tensor.axes > rank)) ||
-        (tensor.transposed && rank < 2)) {
-      throw Error(ErrorCode::kUsage, "plan: tensor '" + tensor.tensor + "'",
-                  "its axis or layout does not fit rank " + std::to_string(rank), "plan the model again");
-    }
+    check_tensor_plan(tensor, *value->initializer);
     auto entry = std::make_unique<Quantized>();
     entry->plan = &tensor;
     entry->value = value;

@@ -40,6 +40,7 @@ std::vector<WeightSlot> gemm_slots(const RuleContext& context) {
 std::vector<WeightSlot> conv_slots(const RuleContext&) { return {{1, 0, 1, false}}; }
 
 std::string conv_no_dynamic(const RuleContext& context) {
+  if (rank_at(context, 1) < 3) return "its weight is no stored tensor of rank 3 or more";
   const auto& asked = context.options.op_types;
   if (std::find(asked.begin(), asked.end(), "Conv") != asked.end()) return {};
   return "integer convolutions with activations quantized on the fly run at 0.2 to 0.3 of the float speed; ask with "
@@ -79,7 +80,13 @@ std::vector<WeightSlot> attention_slots(const RuleContext&) { return {{1, 1, 1, 
 std::string attention_no_dynamic(const RuleContext& context) {
   const auto& node = *context.at.node;
   if (find_attribute(node, "qkv_hidden_sizes")) return "the integer Attention knows only equal hidden sizes";
+  for (const auto& attribute : node.attribute()) {
+    const auto& known = {"num_heads", "unidirectional", "mask_filter_value", "scale"};
+    if (std::find(known.begin(), known.end(), attribute.name()) == known.end())
+      return "the integer Attention does not know '" + attribute.name() + "'";
+  }
   if (node.input_size() > 5 && !node.input(5).empty()) return "the integer Attention takes no attention bias";
+  if (node.input_size() > 6 && !node.input(6).empty()) return "the integer Attention takes no length of the past";
   const StoredWeight weight = stored_weight(context.view, context.at, 1);
   if (!weight.value || weight.transpose || weight.value->initializer->data_type() != onnx::TensorProto::FLOAT)
     return "its weight is no stored float32 tensor";
@@ -140,9 +147,33 @@ const std::vector<Rule>& rules() {
 
 }  // namespace
 
+namespace {
+
+// Rewrites read the first inputs and write the first output without looking: a call that lacks them is none of theirs.
+bool is_complete(const Rule& rule, const onnx::NodeProto& node) {
+  const auto named = [](const auto& names, int count) {
+    return names.size() >= count &&
+           std::none_of(names.begin(), names.begin() + count, [](const auto& name) { return name.empty(); });
+  };
+  switch (rule.family) {
+    case Family::kMatMul:
+    case Family::kConv:
+    case Family::kGather:
+    case Family::kAttention:
+      return named(node.input(), 2) && named(node.output(), 1);
+    case Family::kRecurrent:
+      return named(node.input(), 3) && node.output_size() > 0;
+    case Family::kTable:
+      return named(node.output(), 1);
+  }
+  return false;
+}
+
+}  // namespace
+
 const Rule* find_rule(const onnx::NodeProto& node) {
   for (const Rule& rule : rules()) {
-    if (is_op(node, rule.op, rule.domain)) return &rule;
+    if (is_op(node, rule.op, rule.domain)) return is_complete(rule, node) ? &rule : nullptr;
   }
   return nullptr;
 }

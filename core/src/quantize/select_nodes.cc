@@ -5,6 +5,7 @@
 #include "model/graph_view.h"
 #include "octet/error.h"
 #include "octet/plan.h"
+#include "prepare/pass.h"
 #include "quantize/marks.h"
 
 namespace octet {
@@ -47,8 +48,6 @@ bool matches(Pattern& pattern, const onnx::NodeProto& node) {
   return found;
 }
 
-constexpr int kMaxCopies = 10000;
-
 class Selector {
  public:
   Selector(onnx::ModelProto& model, std::vector<Pattern>& patterns, const char* mark)
@@ -82,9 +81,6 @@ class Selector {
     }
     for (int i = 0; i < model_.functions_size(); ++i) {
       if (model_.functions(i).name() != node.op_type() || model_.functions(i).domain() != node.domain()) continue;
-      if (copies_ >= kMaxCopies)
-        throw Error(ErrorCode::kMalformed, "function '" + node.op_type() + "'", "it calls itself",
-                    "export the model again");
       // Only this call is named: it gets a body of its own, marked, which inlining then copies.
       const std::string name = model_.functions(i).name() + "__" + mark_ + std::to_string(copies_++);
       onnx::FunctionProto copy = model_.functions(i);
@@ -119,6 +115,8 @@ void apply_list(onnx::ModelProto& model, const std::vector<std::string>& list, c
 }  // namespace
 
 void select_nodes(Model& model, const PlanOptions& options) {
+  clear_marks(model.proto());  // none but these count
+  check_function_calls(model.proto());
   apply_list(model.proto(), options.nodes_to_exclude, kExcludeMark, "--nodes-to-exclude");
   apply_list(model.proto(), options.nodes_to_quantize, kIncludeMark, "--nodes-to-quantize");
 }

@@ -68,6 +68,7 @@ class Collector {
 
  private:
   void add(const onnx::TensorProto& tensor, const std::string& name = {}) {
+    if (tensor.data_type() == onnx::TensorProto::UNDEFINED) return;  // some exports write such for "none"
     const std::uint64_t bytes = tensor_byte_size(tensor);
     facts_.stored_bytes += bytes;
     if (is_float_type(tensor.data_type())) {

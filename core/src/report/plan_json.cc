@@ -1,5 +1,8 @@
 // The plan's JSON form. Enumerations are spelt as in the options; what is left out takes its default.
+#include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "octet/error.h"
 #include "octet/plan.h"
@@ -9,13 +12,90 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class T>
-T required(std::optional<T> value, const char* field, const std::string& text) {
-  if (!value)
-    throw Error(ErrorCode::kMalformed, "plan", std::string(field) + " '" + text + "' is none that Octet knows",
-                "see octet quantize --help");
-  return *value;
+[[noreturn]] void fail(const std::string& where, const std::string& what) {
+  throw Error(ErrorCode::kMalformed, where, what, "make one with --save-plan");
 }
+
+// One object of the plan; its fields are asked for by name, so that what is wrong with one can be said. What is left
+// out takes the default given; without a default it must be there.
+class Fields {
+ public:
+  Fields(const Json& json, std::string where) : json_(json), where_(std::move(where)) {
+    if (!json.is_object()) fail(where_, "an object stands there in other plans");
+  }
+
+  std::string text(const char* name, std::optional<std::string> otherwise = {}) const {
+    const Json* value = find(name, otherwise.has_value());
+    if (value && !value->is_string()) refuse(name, "no text");
+    return value ? value->get<std::string>() : *otherwise;
+  }
+
+  bool flag(const char* name, bool otherwise) const {
+    const Json* value = find(name, true);
+    if (value && !value->is_boolean()) refuse(name, "neither true nor false");
+    return value ? value->get<bool>() : otherwise;
+  }
+
+  // Nothing for null.
+  std::optional<int> number(const char* name, std::optional<int> otherwise) const {
+    const Json* value = find(name, true);
+    if (!value) return otherwise;
+    if (value->is_null()) return std::nullopt;
+    if (!value->is_number_integer()) refuse(name, "no whole number");
+    const bool fits = value->is_number_unsigned() ? value->get<std::uint64_t>() <= std::numeric_limits<int>::max()
+                                                  : value->get<std::int64_t>() >= std::numeric_limits<int>::min();
+    if (!fits) refuse(name, "a number out of range");
+    return value->get<int>();
+  }
+
+  std::uint64_t size(const char* name) const {
+    const Json* value = find(name, true);
+    if (value && !value->is_number_unsigned()) refuse(name, "no size");
+    return value ? value->get<std::uint64_t>() : 0;
+  }
+
+  template <class T>
+  T choice(const char* name, std::optional<T> (*from)(std::string_view), T otherwise) const {
+    if (!find(name, true)) return otherwise;
+    const std::string spelt = text(name);
+    const auto value = from(spelt);
+    if (!value) {
+      throw Error(ErrorCode::kMalformed, where_, std::string(name) + " '" + spelt + "' is none that Octet knows",
+                  "see octet quantize --help");
+    }
+    return *value;
+  }
+
+  std::vector<std::string> texts(const char* name) const {
+    std::vector<std::string> result;
+    for (const Json& entry : list(name, true)) {
+      if (!entry.is_string()) refuse(name, "a list of something else than texts");
+      result.push_back(entry.get<std::string>());
+    }
+    return result;
+  }
+
+  const Json& list(const char* name, bool optional) const {
+    static const Json none = Json::array();
+    const Json* value = find(name, optional);
+    if (value && !value->is_array()) refuse(name, "no list");
+    return value ? *value : none;
+  }
+
+ private:
+  const Json* find(const char* name, bool optional) const {
+    const auto found = json_.find(name);
+    if (found != json_.end()) return &*found;
+    if (!optional) fail(where_, std::string("'") + name + "' is missing");
+    return nullptr;
+  }
+  [[noreturn]] void refuse(const char* name, const std::string& what) const {
+    fail(where_, std::string("'") + name + "' is " + what);
+  }
+
+  const Json& json_;
+  std::string where_;
+};
 
 Json tensor_json(const TensorPlan& tensor) {
   Json json{{"tensor", tensor.tensor},
@@ -32,25 +112,42 @@ Json tensor_json(const TensorPlan& tensor) {
   return json;
 }
 
+NodePlan node_from(const Json& json) {
+  NodePlan node;
+  node.node = Fields(json, "plan: an entry of 'nodes'").text("node");
+  const Fields fields(json, "plan: node '" + node.node + "'");
+  node.op = fields.text("op", "");
+  node.action = fields.choice("action", action_from, Action::kKeep);
+  node.form = fields.choice("form", form_from, Form::kNone);
+  node.weights = fields.texts("weights");
+  node.why = fields.text("why", "");
+  return node;
+}
+
 TensorPlan tensor_from(const Json& json) {
   TensorPlan tensor;
-  tensor.tensor = json.at("tensor").get<std::string>();
-  const auto type = json.value("type", "qint8");
-  tensor.type = required(weight_type_from(type), "type", type);
-  if (json.contains("axis") && !json["axis"].is_null()) tensor.axis = json["axis"].get<int>();
-  tensor.axes = json.value("axes", 1);
-  tensor.symmetric = json.value("symmetric", true);
-  tensor.reduce_range = json.value("reduce_range", false);
-  tensor.across = json.value("across", false);
-  tensor.transposed = json.value("transposed", false);
-  tensor.block_size = json.value("block_size", 0);
-  tensor.rank = json.value("rank", 0);
-  tensor.bytes = json.value("bytes", std::uint64_t{0});
+  tensor.tensor = Fields(json, "plan: an entry of 'tensors'").text("tensor");
+  const std::string where = "plan: tensor '" + tensor.tensor + "'";
+  const Fields fields(json, where);
+  tensor.type = fields.choice("type", weight_type_from, WeightType::kInt8);
+  tensor.axis = fields.number("axis", {});
+  tensor.axes = fields.number("axes", 1).value_or(1);
+  tensor.symmetric = fields.flag("symmetric", true);
+  tensor.reduce_range = fields.flag("reduce_range", false);
+  tensor.across = fields.flag("across", false);
+  tensor.transposed = fields.flag("transposed", false);
+  tensor.block_size = fields.number("block_size", 0).value_or(0);
+  tensor.rank = fields.number("rank", 0).value_or(0);
+  tensor.bytes = fields.size("bytes");
   if (tensor.block_size != 0 && (tensor.block_size < 16 || (tensor.block_size & (tensor.block_size - 1)) != 0)) {
-    throw Error(ErrorCode::kMalformed, "plan: tensor '" + tensor.tensor + "'",
-                "block_size must be a power of two, 16 or more");
+    throw Error(ErrorCode::kMalformed, where, "block_size must be a power of two, 16 or more");
   }
   return tensor;
+}
+
+KeptTensor kept_from(const Json& json) {
+  const Fields fields(json, "plan: an entry of 'kept'");
+  return {fields.text("tensor"), fields.size("bytes"), fields.text("why", "")};
 }
 
 }  // namespace
@@ -73,39 +170,23 @@ std::string plan_to_json(const Plan& plan) {
 }
 
 Plan plan_from_json(std::string_view text) {
-  Plan plan;
+  Json json;
   try {
-    const Json json = Json::parse(text);
-    if (json.value("octet_plan", 0) != 1)
-      throw Error(ErrorCode::kMalformed, "plan", "this is no Octet plan of version 1", "make one with --save-plan");
-    const auto mode = json.value("mode", "dynamic"), target = json.value("target", "any");
-    plan.mode = required(mode_from(mode), "mode", mode);
-    plan.target = required(target_from(target), "target", target);
-    for (const Json& entry : json.at("nodes")) {
-      NodePlan node;
-      node.node = entry.at("node").get<std::string>();
-      node.op = entry.value("op", "");
-      const auto action = entry.value("action", "keep"), form = entry.value("form", "none");
-      node.action = required(action_from(action), "action", action);
-      node.form = required(form_from(form), "form", form);
-      node.weights = entry.value("weights", std::vector<std::string>{});
-      node.why = entry.value("why", "");
-      plan.nodes.push_back(std::move(node));
-    }
-    for (const Json& entry : json.at("tensors")) plan.tensors.push_back(tensor_from(entry));
-    if (json.contains("kept")) {
-      for (const Json& entry : json["kept"])
-        plan.kept.push_back(
-            {entry.at("tensor").get<std::string>(), entry.value("bytes", std::uint64_t{0}), entry.value("why", "")});
-    }
-    plan.notes = json.value("notes", std::vector<std::string>{});
-  } catch (const Json::exception& fault) {
-    const auto* parse = dynamic_cast<const Json::parse_error*>(&fault);
-    throw Error(ErrorCode::kMalformed, "plan",
-                parse ? "no JSON at byte " + std::to_string(parse->byte)
-                      : std::string("a field is missing or of the wrong kind"),
-                "make one with --save-plan");
+    json = Json::parse(text);
+  } catch (const Json::parse_error& fault) {
+    fail("plan", "no JSON at byte " + std::to_string(fault.byte));
+  } catch (const Json::exception&) {
+    fail("plan", "a number in it is out of range");
   }
+  const Fields fields(json, "plan");
+  if (fields.number("octet_plan", 0) != 1) fail("plan", "this is no Octet plan of version 1");
+  Plan plan;
+  plan.mode = fields.choice("mode", mode_from, Mode::kDynamic);
+  plan.target = fields.choice("target", target_from, Target::kAny);
+  for (const Json& entry : fields.list("nodes", false)) plan.nodes.push_back(node_from(entry));
+  for (const Json& entry : fields.list("tensors", false)) plan.tensors.push_back(tensor_from(entry));
+  for (const Json& entry : fields.list("kept", true)) plan.kept.push_back(kept_from(entry));
+  plan.notes = fields.texts("notes");
   return plan;
 }
 
