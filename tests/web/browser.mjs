@@ -1,0 +1,49 @@
+// Chromium on the built page, with everything it asks for and complains about written down.
+import { join } from 'node:path';
+import { chromium } from '../../web/node_modules/playwright-core/index.mjs';
+import { ROOT } from '../wasm/load_octet.mjs';
+import { servePage } from './serve_page.mjs';
+
+export const PAGE = process.env.OCTET_PAGE ?? join(ROOT, 'build/page');
+export const PHONE = { width: 360, height: 780 }, DESKTOP = { width: 1280, height: 900 };
+
+const FLAGS = [
+  '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync',
+];
+
+export async function launch() {
+  return chromium.launch({ executablePath: process.env.OCTET_CHROMIUM ?? '/usr/bin/chromium', args: FLAGS });
+}
+
+export async function openPage(browser, { viewport = DESKTOP, colorScheme = 'light', headers, device = {} } = {}) {
+  const server = await servePage(PAGE, { headers });
+  const context = await browser.newContext({ viewport, colorScheme, acceptDownloads: true, ...device });
+  const page = await context.newPage();
+  const requests = [], complaints = [];
+  context.on('request', (request) => requests.push(request.url()));
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.setDefaultTimeout(60_000);
+  await page.goto(server.url);
+  return {
+    page, requests, complaints, url: server.url,
+    async close() {
+      await context.close();
+      await server.close();
+    },
+  };
+}
+
+// Requests that left the page's own folder; blob: and data: stay inside the browser.
+export function strangers(requests, url) {
+  return requests.filter((request) => !request.startsWith(url) && !/^(blob|data):/.test(request));
+}
+
+export async function quantizeSample(page, title) {
+  await page.getByRole('button', { name: title }).click();
+  await page.getByRole('button', { name: 'Quantize' }).click();
+  await page.getByText('Measured with').waitFor();
+}

@@ -1,0 +1,55 @@
+// One page, four bands, always in this order; each appears when it has something to say.
+import { useEffect, useState } from 'preact/hooks';
+import { ChoicesBand } from './bands/choices_band';
+import { ModelBand } from './bands/model_band';
+import { ResultBand } from './bands/result_band';
+import { WorkBand } from './bands/work_band';
+import { announcement, open } from './state';
+
+// The whole window takes drops, not only the area that says so.
+function useWindowDrop(): boolean {
+  const [over, setOver] = useState(false);
+  useEffect(() => {
+    const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+    const onOver = (event: DragEvent) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      setOver(true);
+    };
+    const onLeave = (event: DragEvent) => {
+      if (!event.relatedTarget) setOver(false);
+    };
+    const onDrop = (event: DragEvent) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      setOver(false);
+      void open([...event.dataTransfer!.files]);
+    };
+    addEventListener('dragover', onOver);
+    addEventListener('dragleave', onLeave);
+    addEventListener('drop', onDrop);
+    return () => {
+      removeEventListener('dragover', onOver);
+      removeEventListener('dragleave', onLeave);
+      removeEventListener('drop', onDrop);
+    };
+  }, []);
+  return over;
+}
+
+export function App() {
+  const over = useWindowDrop();
+  return (
+    <main class={over ? 'page over' : 'page'}>
+      <header class="masthead">
+        <p class="name">Octet</p>
+        <p class="promise">Nothing is uploaded: everything runs on this device.</p>
+      </header>
+      <ModelBand />
+      <ChoicesBand />
+      <WorkBand />
+      <ResultBand />
+      <p class="visually-hidden" role="status" aria-live="polite">{announcement}</p>
+    </main>
+  );
+}

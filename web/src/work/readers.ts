@@ -1,0 +1,42 @@
+// Blobs as the core reads them: synchronously, a piece at a time, so that a model is never in memory as a whole.
+import type { ByteReader } from 'octet-core';
+import type { ModelSource } from './protocol';
+
+export class BlobReader implements ByteReader {
+  readonly size: number;
+  #reader = new FileReaderSync();
+
+  constructor(readonly blob: Blob) {
+    this.size = blob.size;
+  }
+
+  read(offset: number, length: number): Uint8Array | null {
+    try {
+      return new Uint8Array(this.#reader.readAsArrayBuffer(this.blob.slice(offset, offset + length)));
+    } catch {
+      return null; // the file moved or changed since it was chosen
+    }
+  }
+}
+
+// A model's external data is named by a path; what people drop are files.
+export function findFile(files: Record<string, Blob>, location: string): Blob | null {
+  const base = location.split('/').pop()!;
+  for (const name of [location, base]) {
+    if (Object.hasOwn(files, name)) return files[name]!;
+  }
+  return null;
+}
+
+/** The parts of a request that say what to read; `asked` learns each external file, null where it is missing. */
+export function openable(source: ModelSource, asked?: (location: string, file: Blob | null) => void) {
+  return {
+    name: source.name,
+    model: new BlobReader(source.model),
+    open(location: string) {
+      const file = findFile(source.files, location);
+      asked?.(location, file);
+      return file && new BlobReader(file);
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vite';
+
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
+
+// Where the wasm preset put the module.
+const core = process.env.OCTET_WASM_PAGE ?? path('../build/wasm/page');
+
+const bytesOf = (model: string) => statSync(path(`../tests/data/${model}.onnx`)).size;
+
+export default defineConfig({
+  base: './', // works from any folder of any server
+  resolve: { alias: { 'octet-core': `${core}/octet.mjs` } },
+  assetsInclude: ['**/*.onnx', '**/*.npz'],
+  define: { SAMPLE_BYTES: { digits_cnn: bytesOf('digits_cnn'), gpt_char: bytesOf('gpt_char') } },
+  worker: { format: 'es' },
+  build: {
+    outDir: process.env.OCTET_PAGE ?? path('../build/page'),
+    emptyOutDir: true,
+    target: 'es2022',
+    assetsInlineLimit: 0, // the content policy allows no data: scripts or modules
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 600,
+  },
+  server: { fs: { allow: [path('..'), core] } },
+});
