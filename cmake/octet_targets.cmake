@@ -49,7 +49,8 @@ if(EMSCRIPTEN AND TARGET octet_core AND EXISTS ${CMAKE_SOURCE_DIR}/wasm/src/bind
   # The linker optimizes the whole module again, in one thread: -O2 of the link is the -Os/-O3 mix of its parts.
   set(link_flags -O2 -msimd128 -fwasm-exceptions --bind
     -sMODULARIZE -sEXPORT_NAME=createOctet -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB -sFILESYSTEM=0
-    -sDYNAMIC_EXECUTION=0)
+    -sDYNAMIC_EXECUTION=0
+    -Wl,--fatal-warnings) # a signature that does not match is a trap when it is called
   function(octet_module target folder suffix)
     add_executable(${target} $<TARGET_OBJECTS:octet_bindings>)
     target_link_libraries(${target} PRIVATE octet_core octet_flags)

@@ -120,6 +120,13 @@ std::string_view name_of(Target target);
 std::string_view name_of(WeightType type);
 std::string_view name_of(Action action);
 std::string_view name_of(Form form);
+// Whole types before anyone takes the address of a function below: Clang 14 gives it another signature in WebAssembly
+// otherwise, and the call through it traps.
+static_assert(sizeof(std::optional<Mode>) > 0);
+static_assert(sizeof(std::optional<Target>) > 0);
+static_assert(sizeof(std::optional<WeightType>) > 0);
+static_assert(sizeof(std::optional<Action>) > 0);
+static_assert(sizeof(std::optional<Form>) > 0);
 std::optional<Mode> mode_from(std::string_view name);
 std::optional<Target> target_from(std::string_view name);
 std::optional<WeightType> weight_type_from(std::string_view name);
