@@ -4,6 +4,7 @@
 #include "octet/error.h"
 #include "octet/prepare.h"
 #include "onnx/version_converter/convert.h"
+#include "prepare/check_calls.h"
 #include "prepare/node_metadata.h"
 
 namespace octet {
@@ -12,6 +13,7 @@ void convert_opset(Model& model, int version) {
   auto& proto = model.proto();
   const auto from = opset_of(proto);
   if (from == version) return;
+  check_calls(proto);
   if (proto.ir_version() < 4) proto.set_ir_version(4);
   const NodeMetadata metadata(proto);
   onnx::ModelProto converted;

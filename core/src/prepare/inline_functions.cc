@@ -8,6 +8,7 @@
 #include "model/graph_view.h"
 #include "octet/error.h"
 #include "onnx/inliner/inliner.h"
+#include "prepare/check_calls.h"
 #include "prepare/node_metadata.h"
 #include "prepare/pass.h"
 
@@ -87,15 +88,18 @@ class CallCounter {
   std::map<Key, Function> functions_;
 };
 
-// Where a function's opset differs from the model's, the inliner converts its body, and for that it looks for the types
-// of what goes in and out among the descriptions of values.
-void describe_values(Model& to_describe) {
+// Where a function's opset differs from the model's, the inliner converts its body: it trusts what it is given, and looks
+// for the types of what goes in and out among the descriptions of values.
+void prepare_conversion(Model& to_describe) {
   auto& model = to_describe.proto();
   const bool differs = std::any_of(model.functions().begin(), model.functions().end(), [&](const auto& function) {
     return std::any_of(function.opset_import().begin(), function.opset_import().end(),
                        [&](const auto& opset) { return opset.version() != opset_of(model, opset.domain()); });
   });
   if (!differs) return;
+  sort_nodes(model);
+  check_calls(model);
+  check_function_bodies(model);
   auto& graph = *model.mutable_graph();
   std::unordered_set<std::string> described;
   for (const auto& value : graph.input()) described.insert(value.name());
@@ -128,7 +132,7 @@ void run_inline_functions(Model& model, PassReport& report) {
       if (opset_of(proto, opset.domain()) == 0) require_domain(proto, opset.domain(), opset.version());
     }
   }
-  describe_values(model);
+  prepare_conversion(model);
   const NodeMetadata metadata(proto);  // marks among it
   try {
     onnx::inliner::InlineLocalFunctions(proto, /*convert_version=*/true);

@@ -24,11 +24,12 @@ const std::vector<Pass>& normalizing_passes() {
 
 std::vector<PassReport> normalize(Model& model) {
   std::vector<PassReport> reports;
-  if (opset_of(model.proto()) > kMaxOpset) convert_opset(model, kMaxOpset);
   for (const Pass& pass : normalizing_passes()) {
     reports.push_back({std::string(pass.name), 0, {}});
     pass.run(model, reports.back());
   }
+  // Last, since the converter knows neither functions nor graphs that are out of order.
+  if (opset_of(model.proto()) > kMaxOpset) convert_opset(model, kMaxOpset);
   // IR 4 is the first in which initializers need not be inputs; nothing written here uses what is newer than 13.
   auto& proto = model.proto();
   if (proto.ir_version() < 4) proto.set_ir_version(4);
