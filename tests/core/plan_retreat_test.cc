@@ -125,6 +125,19 @@ TEST_P(Retreat, EveryStepCanBeApplied) {
   }
 }
 
+TEST_P(Retreat, AnyNodeAlone) {
+  for (const PlanOptions& options : {PlanOptions{}, weights_options(Target::kX64)}) {
+    const Quantizer quantizer(pictures::model_of(GetParam().text, GetParam().opset), options);
+    for (const NodePlan& node : quantizer.plan().nodes) {
+      Plan plan = quantizer.plan();
+      while (!demote(plan, node.node, "it drifted").empty()) {
+        Model model = quantizer.apply(plan);
+        pictures::expect_sound(model);
+      }
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, Retreat, testing::ValuesIn(pictures::rewrite_models()),
                          [](const auto& at) { return at.param.name; });
 

@@ -143,19 +143,22 @@ TEST_P(RewriteRuns, NearTheFloatModel) {
   }
 }
 
-// Each step on the way back to float is a model of its own.
+// Each step on the way back to float is a model of its own: one node after the other, and each node alone.
 TEST_P(RewriteRuns, WhateverIsDemoted) {
   for (const Way& way : ways()) {
     if (way.name != "dynamic x64" && way.name != "weights any") continue;
     const Quantizer quantizer(fixtures::load(original_), way.options);
-    Plan plan = quantizer.plan();
-    for (const NodePlan& node : quantizer.plan().nodes) {
-      while (!demote(plan, node.node, "for the test").empty()) {
-        SCOPED_TRACE(way.name + pictures::picture(plan));
-        try {
-          expect_near(quantizer.apply(plan), way.min_sqnr_db);
-        } catch (const std::exception& fault) {
-          ADD_FAILURE() << fault.what();
+    for (const bool alone : {false, true}) {
+      Plan plan = quantizer.plan();
+      for (const NodePlan& node : quantizer.plan().nodes) {
+        if (alone) plan = quantizer.plan();
+        while (!demote(plan, node.node, "for the test").empty()) {
+          SCOPED_TRACE(way.name + pictures::picture(plan));
+          try {
+            expect_near(quantizer.apply(plan), way.min_sqnr_db);
+          } catch (const std::exception& fault) {
+            ADD_FAILURE() << fault.what();
+          }
         }
       }
     }

@@ -19,7 +19,7 @@ void use_folded(Rewriter& rewriter, const NodeAt& at, int input, Quantized& tens
   const StoredWeight weight = stored_weight(rewriter.view(), at, input);
   const std::string& folded = rewriter.folded(tensor);
   if (weight.transpose) {
-    weight.transpose->set_input(0, folded);
+    rewriter.reroute(*weight.transpose, 0, folded);
     return;
   }
   std::string name = folded;
@@ -32,7 +32,7 @@ void use_folded(Rewriter& rewriter, const NodeAt& at, int input, Quantized& tens
     name = rewriter.fresh(folded + "_transposed");
     set_attribute(rewriter.node_before(at, "Transpose", {folded}, {name}), "perm", perm);
   }
-  at.node->set_input(input, name);
+  rewriter.reroute(*at.node, input, name);
 }
 
 // The stored matrix as the node sees it, [K, N], still in integers.
@@ -62,7 +62,7 @@ void use_dequantized(Rewriter& rewriter, const NodeAt& at, int input, Quantized&
   onnx::NodeProto& node = rewriter.node_before(at, "DequantizeLinear", inputs, {output});
   if (!standard) node.set_domain(kMicrosoft);
   if (tensor.plan->axis) set_attribute(node, "axis", std::int64_t{channels_last ? 1 : 0});
-  at.node->set_input(input, output);
+  rewriter.reroute(*at.node, input, output);
 }
 
 void gather_then_dequantize(Rewriter& rewriter, const NodeAt& at, Quantized& tensor) {

@@ -249,6 +249,7 @@ const Rewriter::Activation& Rewriter::activation(const NodeAt& at, const std::st
 }
 
 void Rewriter::finish() {
+  for (const Reroute& reroute : reroutes_) reroute.node->set_input(reroute.input, reroute.name);
   for (auto scope = view_.scopes().rbegin(); scope != view_.scopes().rend(); ++scope) {
     auto& graph = *(*scope)->graph;
     google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;

@@ -67,6 +67,8 @@ class Rewriter {
   std::string cast_before(const NodeAt& at, const std::string& input, int type, const std::string& wish);
   // The last node put before `at` takes over `name` as its output.
   void rename_last(const NodeAt& at, const std::string& name) { before_.at(at.node).back()->set_output(0, name); }
+  // The node reads `name` there from finish() on: until then all rewrites see the graph as it was planned.
+  void reroute(onnx::NodeProto& node, int input, const std::string& name) { reroutes_.push_back({&node, input, name}); }
   void remove(const NodeAt& at) { removed_.insert(at.node); }
 
   // DynamicQuantizeLinear of a value, once per scope: {data, scale, zero point}.
@@ -94,6 +96,12 @@ class Rewriter {
   std::unordered_map<const Scope*, std::vector<onnx::NodeProto*>> head_;
   std::unordered_map<const Scope*, std::vector<onnx::TensorProto>> added_;
   std::unordered_set<const onnx::NodeProto*> removed_;
+  struct Reroute {
+    onnx::NodeProto* node;
+    int input;
+    std::string name;
+  };
+  std::vector<Reroute> reroutes_;
   std::map<std::pair<const Scope*, std::string>, Activation> activations_;
 };
 
