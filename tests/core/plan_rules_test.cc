@@ -199,6 +199,7 @@ TEST(PlanRules, WeightsOfOddRanksAreStoodEverywhere) {
                              "y = Add(w, w)",
                              "t = Transpose<perm = [9, -9]>(w) y = MatMul(x, t)",
                              "t = Transpose(w) y = LSTM(x, t, t)",
+                             "\"\", t = Transpose(w) y = MatMul(x, t)",
                              "t = Transpose(w) y = Conv(x, t)",
                              "t = Transpose(w) z = Gather(w, x) y = Gemm<transB = 1>(x, t)",
                              "y = com.microsoft.Attention(x, w, w, w, w)",

@@ -185,7 +185,8 @@ StoredWeight stored_weight(const GraphView& view, const NodeAt& at, int input) {
     return is_float_type(value->initializer->data_type()) ? StoredWeight{value, nullptr, nullptr} : StoredWeight{};
   // A tied table reaches its second reader through a Transpose that cannot be folded without storing it twice.
   onnx::NodeProto* transpose = value->producer;
-  if (!transpose || !is_op(*transpose, "Transpose") || transpose->input_size() != 1) return {};
+  if (!transpose || !is_op(*transpose, "Transpose") || transpose->input_size() != 1 || transpose->output_size() != 1)
+    return {};
   Value* table = view.find(*value->scope, transpose->input(0));
   if (!table || !table->constant() || !is_float_type(table->initializer->data_type()) ||
       table->initializer->dims_size() != 2)
