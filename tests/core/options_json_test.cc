@@ -1,0 +1,88 @@
+// Options as JSON: every key reaches its field, and what is unknown or unfit is refused by name.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "octet/error.h"
+#include "octet/options.h"
+
+namespace octet {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Error refusal(const std::string& json) {
+  try {
+    options_from_json(json, Target::kWasm);
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << json << " was accepted";
+  return {ErrorCode::kInternal, "", ""};
+}
+
+TEST(OptionsJson, NothingGivenTakesTheDefaults) {
+  const GivenOptions given = options_from_json("{}", Target::kWasm);
+  EXPECT_EQ(given.plan_options.mode, Mode::kDynamic);
+  EXPECT_EQ(given.plan_options.target, Target::kWasm);
+  EXPECT_EQ(given.plan_options.weight_type, WeightType::kInt8);
+  EXPECT_FALSE(given.plan_options.per_channel.has_value());
+  EXPECT_FALSE(given.plan.has_value());
+  EXPECT_FALSE(given.external_data);
+}
+
+TEST(OptionsJson, EveryKeyReachesItsField) {
+  const GivenOptions given = options_from_json(
+      R"({"mode": "weights", "target": "arm64", "weight_type": "quint4", "per_channel": false, "reduce_range": true,
+          "block_size": 64, "nodes_to_quantize": ["a", "op:MatMul"], "nodes_to_exclude": ["b*"], "op_types": ["Conv"],
+          "external_data": true, "plan": {"octet_plan": 1, "nodes": [], "tensors": []}})",
+      Target::kWasm);
+  const PlanOptions& options = given.plan_options;
+  EXPECT_EQ(options.mode, Mode::kWeights);
+  EXPECT_EQ(options.target, Target::kArm64);
+  EXPECT_EQ(options.weight_type, WeightType::kUint4);
+  EXPECT_EQ(options.per_channel, std::optional(false));
+  EXPECT_TRUE(options.reduce_range);
+  EXPECT_EQ(options.block_size, 64);
+  EXPECT_THAT(options.nodes_to_quantize, ElementsAre("a", "op:MatMul"));
+  EXPECT_THAT(options.nodes_to_exclude, ElementsAre("b*"));
+  EXPECT_THAT(options.op_types, ElementsAre("Conv"));
+  EXPECT_TRUE(given.external_data);
+  EXPECT_TRUE(given.plan.has_value());
+}
+
+TEST(OptionsJson, NullIsAsGoodAsAbsent) {
+  const GivenOptions given = options_from_json(R"({"target": null, "per_channel": null, "plan": null})", Target::kAny);
+  EXPECT_EQ(given.plan_options.target, Target::kAny);
+  EXPECT_FALSE(given.plan_options.per_channel.has_value());
+}
+
+TEST(OptionsJson, RefusesWhatItCannotTakeAndNamesIt) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"([])", "options"},
+      {R"(nonsense)", "options"},
+      {R"({"mod": "weights"})", "option mod"},
+      {R"({"mode": "fast"})", "option mode"},
+      {R"({"mode": 3})", "option mode"},
+      {R"({"target": ["wasm"]})", "option target"},
+      {R"({"weight_type": "int8"})", "option weight_type"},
+      {R"({"per_channel": 1})", "option per_channel"},
+      {R"({"block_size": 1.5})", "option block_size"},
+      {R"({"block_size": -1})", "option block_size"},
+      {R"({"block_size": 1e30})", "option block_size"},
+      {R"({"op_types": "Conv"})", "option op_types"},
+      {R"({"op_types": [1]})", "option op_types"},
+  };
+  for (const auto& [json, where] : cases) {
+    const Error error = refusal(json);
+    EXPECT_EQ(error.code(), ErrorCode::kUsage) << json;
+    EXPECT_EQ(error.where(), where) << json;
+  }
+  EXPECT_THAT(refusal(R"({"mod": 1})").next(), HasSubstr("mode, target, weight_type"));
+  EXPECT_EQ(refusal(R"({"plan": {}})").code(), ErrorCode::kMalformed);
+}
+
+}  // namespace
+}  // namespace octet
