@@ -23,7 +23,7 @@ NOT_CODE = {".json", ".onnx", ".npz", ".npy", ".pb", ".md", ".txt", ".csv", ".sv
 MOST_LINES = 400
 
 PRIVATE_NAMES = re.compile(
-    r"pypi\.org|pythonhosted\.org|registry\.npmjs|npm[m]irror|deb\.debian\.org|proxy\.golang|crates\.io"
+    r"p[y]pi\.org|python[h]osted\.org|registry\.[n]pmjs|npm[m]irror|deb\.[d]ebian\.org|proxy\.[g]olang|crates\.[i]o"
     r"|(?<![\w.~])/(?:root|home|work|Users)/\w"
 )
 
