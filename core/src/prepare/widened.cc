@@ -24,6 +24,22 @@ void add_entry(onnx::TensorProto& tensor, const char* key, std::uint64_t value) 
   entry.set_value(std::to_string(value));
 }
 
+// Most models have none: then nobody need look at names and scopes.
+bool any_widened(const onnx::GraphProto& graph) {
+  for (const auto& tensor : graph.initializer()) {
+    if (marker_value(tensor, kTypeKey)) return true;
+  }
+  for (const auto& node : graph.node()) {
+    for (const auto& attribute : node.attribute()) {
+      if (attribute.has_g() && any_widened(attribute.g())) return true;
+      for (const auto& inner : attribute.graphs()) {
+        if (any_widened(inner)) return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 void mark_widened(onnx::TensorProto& tensor, int narrow_type, TensorStore::Id narrow) {
@@ -49,6 +65,7 @@ std::optional<onnx::TensorProto> narrow_form(const onnx::TensorProto& tensor) {
 }
 
 int restore_casts(Model& model) {
+  if (!any_widened(model.proto().graph())) return 0;
   NameSet names(model.proto());
   int restored = 0;
   GraphView view(model.proto());
