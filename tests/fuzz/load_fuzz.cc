@@ -26,7 +26,7 @@ std::vector<PlanOptions> ways() {
   all[4].mode = Mode::kWeights;
   all[4].target = Target::kX64;
   all[4].weight_type = WeightType::kInt16;
-  all[4].nodes_to_exclude = {"op:Gather*"};
+  all[4].nodes_to_quantize = {"op:*"};
   return all;
 }
 

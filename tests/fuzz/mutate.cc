@@ -187,8 +187,9 @@ void mutate_node(onnx::GraphProto& graph, onnx::NodeProto& node, Random& random)
 
 // Dims that still hold as many elements get past the loader; the others test it.
 void mutate_tensor(onnx::TensorProto& tensor, Random& random) {
-  std::int64_t count = 1;
-  for (const auto dim : tensor.dims()) count *= dim;
+  std::uint64_t product = 1;  // whatever was made of the dims before
+  for (const auto dim : tensor.dims()) product *= static_cast<std::uint64_t>(dim);
+  const auto count = static_cast<std::int64_t>(product);
   switch (random.below(7)) {
     case 0:
       tensor.clear_dims(), tensor.add_dims(count);

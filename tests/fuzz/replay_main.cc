@@ -1,6 +1,6 @@
 // The plain driver: files and folders given as arguments, then hostile variants of every model that the rewrites are
 // tested with, the same ones each time.
-//   octet_fuzz_replay [FILE|FOLDER]… [--count N] [--first I]
+//   octet_fuzz_replay [FILE|FOLDER]… [--count N] [--first I] [--verbose]
 #include <unistd.h>
 
 #include <chrono>
@@ -30,6 +30,7 @@ using octet::fuzz::Random;
 constexpr unsigned kMostSeconds = 20;  // for one input, under sanitizers
 
 char current[512] = "nothing";
+bool verbose = false;  // for faults that end the program without a word about where
 
 void say_current() {
   const char* words[] = {"\nwhile running ", current, "\n"};
@@ -50,6 +51,7 @@ struct Counts {
 template <class Work>
 void run_one(const std::string& name, Counts& counts, Work&& work) {
   std::snprintf(current, sizeof current, "%s", name.c_str());
+  if (verbose) std::fprintf(stderr, "%s\n", current);
   ::alarm(kMostSeconds);
   try {
     ++(work() == Outcome::kDone ? counts.done : counts.refused);
@@ -122,7 +124,9 @@ int main(int argc, char** argv) {
   Counts counts;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
-    if (argument == "--count" && i + 1 < argc) {
+    if (argument == "--verbose") {
+      verbose = true;
+    } else if (argument == "--count" && i + 1 < argc) {
       count = std::stoul(argv[++i]);
     } else if (argument == "--first" && i + 1 < argc) {
       first = std::stoul(argv[++i]);
