@@ -225,8 +225,12 @@ TEST(Normalize, RunsEveryPassAndReportsEach) {
       "g (float[n,4] x) => (float[n,4] y) { i = Identity(x) c = Constant<value = float[2,2] {1, 2, 3, 4}>() y = "
       "Relu(i) }");
   const auto reports = normalize(model);
-  ASSERT_EQ(reports.size(), normalizing_passes().size());
-  for (std::size_t i = 0; i < reports.size(); ++i) EXPECT_EQ(reports[i].pass, normalizing_passes()[i].name);
+  std::vector<std::string_view> ran, expected;
+  for (const auto& report : reports) ran.push_back(report.pass);
+  for (const PassInfo& info : list_passes()) {
+    if (info.normalizes) expected.push_back(info.name);
+  }
+  EXPECT_EQ(ran, expected);
   EXPECT_EQ(picture(model), "\ny = Relu(x)\n");
   EXPECT_EQ(stored(model), "\n");
 }

@@ -1,7 +1,11 @@
 // Preparing a model: passes that never change what it computes.
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "octet/model.h"
@@ -19,6 +23,25 @@ struct PassReport {
 // constant Casts as initializers, Identity and Dropout gone, IR-3 inputs that have initializers removed, unused things
 // dropped. Opset 27 is converted down to 26. Throws Error for graphs that are cyclic, unsound or cannot be converted.
 std::vector<PassReport> normalize(Model& model);
+
+struct PrepareOptions {
+  std::map<std::string, std::string> fixed;   // inputs that become constants: a number, or numbers separated by commas
+  std::map<std::string, std::int64_t> dims;   // sizes for dimensions: by symbol, or by INPUT:AXIS
+  std::optional<int> opset;                   // convert the standard domain to this version
+  bool to_float32 = false;                    // float16 and bfloat16 become float32
+  std::vector<std::string> passes;            // only these, in this order; empty: all, until nothing changes
+};
+
+// Makes a model easier to quantize and faster to run without changing what it computes: normalize(), then folding,
+// clean-up and fusion until nothing changes. A report for every pass that ran. Throws what normalize() throws, and
+// Error(kUsage) for options that do not fit the model.
+std::vector<PassReport> prepare(Model& model, const PrepareOptions& options = {});
+
+struct PassInfo {
+  std::string_view name, summary;
+  bool normalizes = false;  // runs in normalize() too
+};
+std::vector<PassInfo> list_passes();  // in the order they run
 
 // Fills value_info with what onnx's shape inference finds on the skeleton, and says how far it came over the outputs of
 // all nodes, subgraphs included.

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "kernels/quantize_kernels.h"
-#include "model/graph_view.h"
+#include "model/graph_match.h"
 #include "model/tensor_access.h"
 #include "prepare/pass.h"
 #include "prepare/widened.h"
@@ -98,15 +98,6 @@ void drop_foreign_marks(const GraphView& view) {
   for (const auto& scope : view.scopes()) {
     for (auto& tensor : *scope->graph->mutable_initializer()) unmark_widened(tensor);
   }
-}
-
-// Readers of `from` read `to` instead, if they all see it.
-bool redirect(const GraphView& view, const Value& from, const Value& to) {
-  for (const Use& use : from.uses) {
-    if (view.find(*use.scope, to.name) != &to) return false;
-  }
-  for (const Use& use : from.uses) use.node->set_input(use.input, to.name);
-  return true;
 }
 
 }  // namespace

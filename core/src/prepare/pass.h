@@ -1,4 +1,4 @@
-// The passes of normalization, one file each, in the order they run.
+// The passes of preparation, one file each, in the order they run.
 #pragma once
 
 #include <string_view>
@@ -12,9 +12,12 @@ struct Pass {
   std::string_view name;     // verb_object
   std::string_view summary;  // one line for --list-passes
   void (*run)(Model&, PassReport&);
+  bool normalizes = false;  // part of the form that every plan works on, not only of preparation
 };
 
-const std::vector<Pass>& normalizing_passes();
+// A pass changes the model and counts in its report; where a pattern is nearly there, it declines with a note. It leaves
+// a graph that GraphView takes, with its nodes in order. Names of inputs and outputs never change.
+const std::vector<Pass>& all_passes();
 
 // Throws Error when local functions call themselves, or each other so deep or so often that inlining them would take
 // more than a model can: what follows calls, in whatever way, asks this first.

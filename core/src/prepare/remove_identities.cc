@@ -1,6 +1,6 @@
 // y = Identity(x), z = F(y)   →   z = F(x)
 // Dropout is an Identity when the model runs for inference and nobody reads its mask.
-#include "model/graph_view.h"
+#include "model/graph_match.h"
 #include "model/tensor_access.h"
 #include "octet/error.h"
 #include "prepare/pass.h"
@@ -24,16 +24,6 @@ bool is_identity(const Model& model, const GraphView& view, const NodeAt& at) {
     const auto value = tensor_as_int64(model, *training->initializer);
     return value.size() == 1 && value[0] == 0;
   }
-  return true;
-}
-
-// Readers of `from` read `to` instead. False (and nothing changed) when a reader stands where `to` means something
-// else.
-bool redirect(const GraphView& view, const Value& from, const Value& to) {
-  for (const Use& use : from.uses) {
-    if (view.find(*use.scope, to.name) != &to) return false;
-  }
-  for (const Use& use : from.uses) use.node->set_input(use.input, to.name);
   return true;
 }
 

@@ -48,6 +48,7 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", std::string("octet ") + OCTET_VERSION);
     app.get_formatter()->column_width(34);
     octet::add_inspect_command(app);
+    octet::add_prepare_command(app);
     octet::add_quantize_command(app);
     octet::add_compare_command(app);
     octet::add_bench_command(app);

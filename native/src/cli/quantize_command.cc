@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/pending_model.h"
 #include "cli/quality_floor.h"
 #include "cli/quantize_report.h"
 #include "cli/terminal.h"
@@ -33,54 +34,6 @@ struct QuantizeOptions {
   InputOptions inputs;
   std::optional<double> min_sqnr;
   bool no_verify = false, force = false, json = false, external_data = false;
-};
-
-class DiscardSink final : public ByteSink {
- public:
-  void append(std::span<const std::uint8_t>) override {}
-};
-
-// A model on its way to its place: under temporary names until commit().
-class PendingModel {
- public:
-  PendingModel(const Model& model, const fs::path& output, const QuantizeOptions& options)
-      : file_(output, options.force) {
-    SaveOptions save;
-    save.threads = machine_threads();
-    save.external_data = options.external_data;
-    save.external_location = output.filename().string() + ".data";
-    const fs::path data_path = output.parent_path() / save.external_location;
-    sizes_ = save_model(
-        model, file_,
-        [&]() -> ByteSink& {
-          data_ = std::make_unique<OutputFile>(data_path, options.force);
-          return *data_;
-        },
-        save);
-    if (data_ && !options.no_verify) {
-      // The data has no final name yet: what is verified is the same model under the names of now.
-      readable_ = std::make_unique<OutputFile>(output.string() + ".check", true);
-      save.external_location = data_->temporary().filename().string();
-      DiscardSink discard;
-      save_model(
-          model, *readable_, [&]() -> ByteSink& { return discard; }, save);
-      readable_->flush();
-      data_->flush();
-    }
-    file_.flush();
-  }
-
-  const fs::path& path() const { return readable_ ? readable_->temporary() : file_.temporary(); }
-  std::uint64_t bytes() const { return sizes_.model_bytes + sizes_.external_bytes; }
-  void commit() {
-    if (data_) data_->commit();
-    file_.commit();
-  }
-
- private:
-  OutputFile file_;
-  std::unique_ptr<OutputFile> data_, readable_;
-  SaveResult sizes_;
 };
 
 std::string read_text(const fs::path& path) {
@@ -156,7 +109,8 @@ class QuantizeRun {
   }
 
   std::unique_ptr<PendingModel> write(const Plan& plan, const Quantizer& quantizer) const {
-    return std::make_unique<PendingModel>(quantizer.apply(plan), options_.output, options_);
+    return std::make_unique<PendingModel>(quantizer.apply(plan), options_.output, options_.force,
+                                          options_.external_data, !options_.no_verify);
   }
 
   VerifyResult verify_pending(const PendingModel& pending, bool whole) const {

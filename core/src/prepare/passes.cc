@@ -1,0 +1,106 @@
+// The registry of passes, and how they run.
+#include <algorithm>
+
+#include "model/graph_view.h"
+#include "octet/error.h"
+#include "octet/prepare.h"
+#include "prepare/pass.h"
+
+namespace octet {
+namespace {
+
+// Each round gives the next one something to see; real models need two to four.
+constexpr int kMaxRounds = 12;
+
+std::vector<PassReport> empty_reports() {
+  std::vector<PassReport> reports;
+  for (const Pass& pass : all_passes()) reports.push_back({std::string(pass.name), 0, {}});
+  return reports;
+}
+
+// What one round says again need not be said twice.
+int run_into(const Pass& pass, Model& model, PassReport& report) {
+  PassReport round{report.pass, 0, {}};
+  pass.run(model, round);
+  report.changes += round.changes;
+  for (auto& note : round.notes) {
+    if (std::find(report.notes.begin(), report.notes.end(), note) == report.notes.end())
+      report.notes.push_back(std::move(note));
+  }
+  return round.changes;
+}
+
+void finish_normalizing(Model& model) {
+  // Last, since the converter knows neither functions nor graphs that are out of order.
+  if (opset_of(model.proto()) > kMaxOpset) convert_opset(model, kMaxOpset);
+  // IR 4 is the first in which initializers need not be inputs; nothing written here uses what is newer than 13.
+  auto& proto = model.proto();
+  if (proto.ir_version() < 4) proto.set_ir_version(4);
+  if (proto.ir_version() > kMaxIrVersion) proto.set_ir_version(kMaxIrVersion);
+}
+
+const Pass& pass_named(const std::string& name) {
+  for (const Pass& pass : all_passes()) {
+    if (pass.name == name) return pass;
+  }
+  throw Error(ErrorCode::kUsage, "--passes " + name, "there is no pass of this name", "octet prepare --list-passes names them");
+}
+
+}  // namespace
+
+const std::vector<Pass>& all_passes() {
+  static const std::vector<Pass> passes = {
+      {"inline_functions", "local functions become ordinary nodes", run_inline_functions, true},
+      {"sort_nodes", "producers come before consumers", run_sort_nodes, true},
+      {"remove_initializer_inputs", "weights are no longer listed as inputs", run_remove_initializer_inputs, true},
+      {"lift_constants", "Constant nodes become initializers", run_lift_constants, true},
+      {"remove_identities", "Identity and inference-time Dropout vanish", run_remove_identities, true},
+      {"fold_constant_casts", "Casts of stored tensors are applied", run_fold_constant_casts, true},
+      {"fold_constant_views", "Reshape, Squeeze, Unsqueeze, Flatten and Transpose of a stored tensor are applied",
+       run_fold_constant_views, true},
+      {"share_equal_tensors", "copies of a stored tensor become one", run_share_equal_tensors, true},
+      {"drop_unused", "nodes and tensors that reach no output go", run_drop_unused, true},
+  };
+  return passes;
+}
+
+std::vector<PassInfo> list_passes() {
+  std::vector<PassInfo> infos;
+  for (const Pass& pass : all_passes()) infos.push_back({pass.name, pass.summary, pass.normalizes});
+  return infos;
+}
+
+std::vector<PassReport> normalize(Model& model) {
+  std::vector<PassReport> reports;
+  for (const Pass& pass : all_passes()) {
+    if (!pass.normalizes) continue;
+    reports.push_back({std::string(pass.name), 0, {}});
+    pass.run(model, reports.back());
+  }
+  finish_normalizing(model);
+  GraphView check(model.proto());
+  return reports;
+}
+
+std::vector<PassReport> prepare(Model& model, const PrepareOptions& options) {
+  std::vector<PassReport> reports;
+  if (!options.passes.empty()) {
+    for (const auto& name : options.passes) {
+      const Pass& pass = pass_named(name);
+      reports.push_back({name, 0, {}});
+      run_into(pass, model, reports.back());
+    }
+    GraphView check(model.proto());
+    return reports;
+  }
+  reports = empty_reports();
+  for (int round = 0, changes = 1; round < kMaxRounds && changes > 0; ++round) {
+    changes = 0;
+    for (std::size_t i = 0; i < reports.size(); ++i) changes += run_into(all_passes()[i], model, reports[i]);
+    if (round == 0) finish_normalizing(model);
+  }
+  GraphView check(model.proto());
+  return reports;
+}
+
+}  // namespace octet
