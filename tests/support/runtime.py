@@ -64,3 +64,28 @@ def sqnr_by_output(reference, candidate):
 
 def worst_sqnr(reference, candidate):
     return min(sqnr_by_output(reference, candidate).values(), default=EQUAL)
+
+
+def largest_difference(reference, candidate):
+    """max|c - r| / max|r| of the worst float output over all samples; infinite when a type, a shape, an integer or a
+    value that is not finite differs. None without samples."""
+    worst = None
+    for sample, other in zip(reference, candidate):
+        for name, expected in sample.items():
+            difference = difference_of(np.asarray(expected), np.asarray(other[name])) if name in other else np.inf
+            worst = max(worst or 0.0, difference)
+    return worst
+
+
+def difference_of(expected, given):
+    if expected.dtype != given.dtype or expected.shape != given.shape:
+        return np.inf
+    if expected.dtype.kind != "f":
+        return 0.0 if np.array_equal(expected, given) else np.inf
+    expected, given = expected.astype(np.float64), given.astype(np.float64)
+    finite = np.isfinite(expected)
+    if not np.array_equal(expected[~finite], given[~finite], equal_nan=True) or not np.isfinite(given[finite]).all():
+        return np.inf
+    expected, given = expected[finite], given[finite]
+    largest, difference = (np.abs(a).max(initial=0.0) for a in (expected, expected - given))
+    return float(difference / largest) if largest > 0 else (0.0 if difference == 0 else np.inf)

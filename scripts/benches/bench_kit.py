@@ -1,0 +1,93 @@
+"""What the benchmarks share: where things are, whole processes measured, models found, the machine described."""
+
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parent.parent.parent
+OCTET = Path(os.environ.get("OCTET_BIN") or PROJECT / "build/native/octet").resolve()
+
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # for the other tools: ONNX Runtime reports home else
+
+
+class Failed(SystemExit):
+    """A process that failed: its command and its last words. Uncaught, it ends the benchmark with them."""
+
+    def __init__(self, command, said):
+        super().__init__(f"bench: {shlex.join(map(str, command))}\n{said[-2000:]}")
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        self.last_line = lines[-1] if lines else "no word"
+
+
+def settings():
+    path = PROJECT / "build/deps/env.sh"
+    if not path.exists() or not OCTET.exists():
+        subprocess.run([PROJECT / "scripts/octet", "--version"], check=True, stdout=subprocess.DEVNULL)
+    words = [word for line in path.read_text().splitlines() for word in shlex.split(line)]
+    return dict(word.split("=", 1) for word in words if "=" in word)
+
+
+def run(command):
+    """Seconds and peak megabytes of a whole process. A child's peak starts with ours, so this process stays small."""
+    with tempfile.TemporaryFile() as errors:
+        started = time.perf_counter()
+        process = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=errors)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            errors.seek(0)
+            raise Failed(command, errors.read().decode(errors="replace") or f"exit status {process.returncode}")
+    return seconds, usage.ru_maxrss / 1024
+
+
+def octet_json(*arguments):
+    """What a command of octet reports."""
+    finished = subprocess.run([OCTET, *map(str, arguments), "--json"], capture_output=True, text=True, check=False)
+    if finished.returncode != 0:
+        raise SystemExit(f"bench: octet {shlex.join(map(str, arguments))}\n{finished.stderr}")
+    return json.loads(finished.stdout)
+
+
+def find_models(names, python):
+    paths = {name: Path(name) for name in names if name.endswith(".onnx")}
+    zoo_names = [name for name in names if name not in paths]
+    if zoo_names:
+        code = (
+            "import sys; sys.path.insert(0, sys.argv[1]); import fetch_zoo; "
+            "folder, entries = fetch_zoo.ensure(only=sys.argv[2:]); "
+            "print(*(folder / e['file'] for e in entries), sep='\\n')"
+        )
+        lines = subprocess.run(
+            [python, "-c", code, PROJECT / "tests/zoo", *zoo_names], check=True, stdout=subprocess.PIPE, text=True
+        )
+        found = {Path(line).stem: Path(line) for line in lines.stdout.splitlines() if line.endswith(".onnx")}
+        paths.update({name: found[name] for name in zoo_names})
+    return [(Path(name).stem, paths[name]) for name in names]
+
+
+def environment():
+    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
+    cpu = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+    commit = subprocess.run(
+        ["git", "-C", PROJECT, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
+    )
+    return {
+        "cpu": cpu,
+        "threads": os.cpu_count(),
+        "system": platform.platform(),
+        "load": os.getloadavg()[0],
+        "commit": commit.stdout.strip(),
+        "command": shlex.join(sys.argv),
+    }
+
+
+def title(facts):
+    """The machine in words, for the head of a table."""
+    return f"{facts['cpu']}, {facts['threads']} threads, load {facts['load']:.1f}, commit {facts['commit']}"
