@@ -275,12 +275,14 @@ TEST(ConvertOpset, SaysWhichOperatorHasNoConversion) {
 
 TEST(InferShapes, FillsInWhatFollowsFromTheSkeleton) {
   Model model = model_of("g (float[n,20] x) => (float[n,30] y) <float[20,30] w> { a = MatMul(x, w) y = Relu(a) }");
-  const ShapeCoverage coverage = infer_shapes(model);
+  const ShapeCoverage coverage = cover_shapes(model);
   EXPECT_EQ(coverage.values, 2);
   EXPECT_EQ(coverage.typed, 2);
   EXPECT_EQ(coverage.ranked, 2);
   EXPECT_EQ(coverage.shaped, 2);
   EXPECT_EQ(coverage.note, "");
+  EXPECT_THAT(coverage.missing, testing::IsEmpty());
+  describe_values(model);
   const auto& info = model.proto().graph().value_info(0);
   EXPECT_EQ(info.name(), "a");
   EXPECT_EQ(info.type().tensor_type().shape().dim(1).dim_value(), 30) << "the stored weight took part with its dims";

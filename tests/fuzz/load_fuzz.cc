@@ -63,7 +63,7 @@ Outcome run(std::span<const std::uint8_t> bytes) {
     Model copy = model.clone();
     facts_to_json(facts_of(copy));
     guarded([&] { write(model); });
-    guarded([&] { infer_shapes(copy); });
+    guarded([&] { cover_shapes(copy); });
     // Two ways for each input: all of them would take the time of the others.
     const auto all = ways();
     for (std::size_t i = 0; i < 2; ++i) {

@@ -25,11 +25,11 @@ struct PassReport {
 std::vector<PassReport> normalize(Model& model);
 
 struct PrepareOptions {
-  std::map<std::string, std::string> fixed;   // inputs that become constants: a number, or numbers separated by commas
-  std::map<std::string, std::int64_t> dims;   // sizes for dimensions: by symbol, or by INPUT:AXIS
-  std::optional<int> opset;                   // convert the standard domain to this version
-  bool to_float32 = false;                    // float16 and bfloat16 become float32
-  std::vector<std::string> passes;            // only these, in this order; empty: all, until nothing changes
+  std::map<std::string, std::string> fixed;  // inputs that become constants: a number, or numbers separated by commas
+  std::map<std::string, std::int64_t> dims;  // sizes for dimensions: by symbol, or by INPUT:AXIS
+  std::optional<int> opset;                  // convert the standard domain to this version
+  bool to_float32 = false;                   // float16 and bfloat16 become float32
+  std::vector<std::string> passes;           // only these, in this order; empty: all, until nothing changes
 };
 
 // Makes a model easier to quantize and faster to run without changing what it computes: normalize(), then folding,
@@ -43,13 +43,17 @@ struct PassInfo {
 };
 std::vector<PassInfo> list_passes();  // in the order they run
 
-// Fills value_info with what onnx's shape inference finds on the skeleton, and says how far it came over the outputs of
-// all nodes, subgraphs included.
+// How far shape inference comes over the outputs of all nodes, subgraphs included. Named dimensions are kept through
+// arithmetic: "2*seq + 1" is a shape.
 struct ShapeCoverage {
-  int values = 0, typed = 0, ranked = 0, shaped = 0;  // shaped: every dimension a number or a name
-  std::string note;                                   // why inference stopped early, if it did
+  int values = 0, typed = 0, ranked = 0, shaped = 0;  // shaped: every dimension a number or an expression of names
+  std::vector<std::string> missing;                   // the first values without type or rank, with their nodes
+  std::string note;                                   // what onnx's own rules stumbled over first
 };
-ShapeCoverage infer_shapes(Model& model);
+ShapeCoverage cover_shapes(Model& model);
+
+// Writes what is known of every value between nodes into the model, in place of what it said before.
+void describe_values(Model& model);
 
 // Raises (or lowers) the default domain's opset with onnx's converter. Throws Error(kUnsupported) naming the operator
 // that has no conversion.

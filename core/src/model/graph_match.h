@@ -52,7 +52,8 @@ class Touched {
 void become(onnx::NodeProto& node, std::string_view op, const std::vector<std::string>& inputs,
             std::string_view domain = {});
 
-// Marks on nodes (metadata) that `from` has and `to` has not: a node that took another one in keeps what was said of it.
+// Marks on nodes (metadata) that `from` has and `to` has not: a node that took another one in keeps what was said of
+// it.
 void inherit_marks(const onnx::NodeProto& from, onnx::NodeProto& to);
 
 }  // namespace octet

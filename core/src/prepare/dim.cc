@@ -31,6 +31,16 @@ std::optional<std::int64_t> Dim::number() const {
   return std::nullopt;
 }
 
+bool Dim::at_least_zero() const {
+  return std::all_of(terms_.begin(), terms_.end(), [](const auto& term) {
+    const auto& [factors, coefficient] = term;
+    // A part such as floor((seq - 5)/2) may be.
+    return coefficient >= 0 && std::none_of(factors.begin(), factors.end(), [](const std::string& factor) {
+             return factor.find('-') != std::string::npos;
+           });
+  });
+}
+
 std::string Dim::text() const {
   if (terms_.empty()) return "0";
   std::string out;
@@ -41,7 +51,8 @@ std::string Dim::text() const {
       out += negative ? " - " : " + ";
     else if (negative)
       out += "-";
-    const std::uint64_t size = negative ? 0 - static_cast<std::uint64_t>(coefficient) : static_cast<std::uint64_t>(coefficient);
+    const std::uint64_t size =
+        negative ? 0 - static_cast<std::uint64_t>(coefficient) : static_cast<std::uint64_t>(coefficient);
     if (size != 1 || factors.empty()) out += std::to_string(size) + (factors.empty() ? "" : "*");
     for (std::size_t i = 0; i < factors.size(); ++i) out += (i ? "*" : "") + factors[i];
   };

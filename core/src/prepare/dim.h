@@ -19,6 +19,8 @@ class Dim {
   static Dim symbol(std::string_view name);
 
   std::optional<std::int64_t> number() const;
+  // Whether it cannot be negative: names stand for sizes, so sums of products of them without a minus cannot.
+  bool at_least_zero() const;
   bool is(std::int64_t value) const { return number() == value; }
   // As ONNX's dim_param shows it: "2*seq + 1".
   std::string text() const;

@@ -1,58 +1,74 @@
-// Types, ranks and shapes of every value, found on the skeleton: stored tensors take part with their type and dims
-// only.
-#include "onnx/shape_inference/implementation.h"
-
+// Types, ranks and shapes of every value: how many are known, which are not, and their descriptions for the file.
+// Stored tensors take part with their type and dims only.
 #include <algorithm>
 
-#include "model/graph_view.h"
 #include "octet/prepare.h"
+#include "prepare/shape_node.h"
 
 namespace octet {
 namespace {
 
-bool is_named(const onnx::TensorShapeProto::Dimension& dim) { return dim.has_dim_value() || !dim.dim_param().empty(); }
+constexpr std::size_t kMaxListed = 20;
 
-void count(const onnx::GraphProto& graph, ShapeCoverage& coverage) {
-  std::unordered_map<std::string, const onnx::TypeProto*> types;
-  for (const auto& info : graph.value_info()) types[info.name()] = &info.type();
-  for (const auto& info : graph.output()) types[info.name()] = &info.type();
-  for (const auto& node : graph.node()) {
-    for (const auto& output : node.output()) {
-      if (output.empty()) continue;
-      ++coverage.values;
-      const auto found = types.find(output);
-      if (found == types.end()) continue;
-      const onnx::TypeProto& type = *found->second;
-      if (!type.has_tensor_type()) {
-        coverage.typed += type.value_case() != onnx::TypeProto::VALUE_NOT_SET;
-        continue;
-      }
-      coverage.typed += type.tensor_type().elem_type() != onnx::TensorProto::UNDEFINED;
-      if (!type.tensor_type().has_shape()) continue;
-      ++coverage.ranked;
-      const auto& dims = type.tensor_type().shape().dim();
-      coverage.shaped += std::all_of(dims.begin(), dims.end(), is_named);
-    }
-    for (const auto& attribute : node.attribute()) {
-      if (attribute.has_g()) count(attribute.g(), coverage);
-      for (const auto& inner : attribute.graphs()) count(inner, coverage);
-    }
+std::string describe(const NodeAt& at, const std::string& output, const char* what) {
+  const auto& node = *at.node;
+  return std::string(what) + " of '" + output + "' (" + node.op_type() +
+         (node.name().empty() ? "" : " '" + node.name() + "'") + ")";
+}
+
+void count(const Shapes& shapes, const GraphView& view, const NodeAt& at, ShapeCoverage& coverage) {
+  for (const auto& output : at.node->output()) {
+    if (output.empty()) continue;
+    ++coverage.values;
+    const Value* value = view.find(*at.scope, output);
+    const TensorFacts& facts = shapes.of(value);
+    const auto& type = shapes.type_of(value);
+    const bool other = type.value_case() != onnx::TypeProto::VALUE_NOT_SET && !type.has_tensor_type();
+    const bool typed = facts.type != 0 || other, ranked = facts.dims.has_value() || other;
+    coverage.typed += typed;
+    coverage.ranked += ranked;
+    coverage.shaped +=
+        other || (facts.dims && std::none_of(facts.dims->begin(), facts.dims->end(), DimTexts::is_fresh));
+    if ((!typed || !ranked) && coverage.missing.size() < kMaxListed)
+      coverage.missing.push_back(describe(at, output, typed ? "rank" : "type"));
   }
 }
 
 }  // namespace
 
-ShapeCoverage infer_shapes(Model& model) {
+ShapeCoverage cover_shapes(Model& model) {
+  const GraphView view(model.proto());
+  const Shapes shapes(model, view);
   ShapeCoverage coverage;
-  auto& proto = model.proto();
-  try {
-    const onnx::ShapeInferenceOptions options(/*check_type=*/false, /*error_mode=*/0, /*data_prop=*/true);
-    onnx::shape_inference::InferShapes(proto, onnx::OpSchemaRegistry::Instance(), options);
-  } catch (const std::exception& fault) {
-    coverage.note = std::string("shape inference stopped: ") + fault.what();
-  }
-  count(proto.graph(), coverage);
+  for (const NodeAt& at : view.nodes()) count(shapes, view, at, coverage);
+  if (!shapes.notes().empty()) coverage.note = shapes.notes().front();
   return coverage;
+}
+
+void describe_values(Model& model) {
+  const GraphView view(model.proto());
+  const Shapes shapes(model, view);
+  for (const auto& scope : view.scopes()) {
+    auto& infos = *scope->graph->mutable_value_info();
+    infos.Clear();
+    std::unordered_set<std::string> outputs;
+    for (const auto& output : scope->graph->output()) outputs.insert(output.name());
+    for (const auto& node : scope->graph->node()) {
+      for (const auto& output : node.output()) {
+        const auto found = scope->values.find(output);
+        if (output.empty() || outputs.contains(output) || found == scope->values.end()) continue;
+        const auto& type = shapes.type_of(&found->second);
+        if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET) continue;
+        auto& info = *infos.Add();
+        info.set_name(output);
+        *info.mutable_type() = type;
+        if (!type.has_tensor_type() || !type.tensor_type().has_shape()) continue;
+        for (auto& dim : *info.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim()) {
+          if (dim.dim_param().find('?') != std::string::npos) dim.clear_dim_param();
+        }
+      }
+    }
+  }
 }
 
 }  // namespace octet

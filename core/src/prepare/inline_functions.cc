@@ -8,6 +8,7 @@
 #include "model/graph_view.h"
 #include "octet/error.h"
 #include "onnx/inliner/inliner.h"
+#include "onnx/shape_inference/implementation.h"
 #include "prepare/check_calls.h"
 #include "prepare/node_metadata.h"
 #include "prepare/pass.h"
@@ -90,8 +91,7 @@ class CallCounter {
 
 // Where a function's opset differs from the model's, the inliner converts its body: it trusts what it is given, and looks
 // for the types of what goes in and out among the descriptions of values.
-void prepare_conversion(Model& to_describe) {
-  auto& model = to_describe.proto();
+void prepare_conversion(onnx::ModelProto& model) {
   const bool differs = std::any_of(model.functions().begin(), model.functions().end(), [&](const auto& function) {
     return std::any_of(function.opset_import().begin(), function.opset_import().end(),
                        [&](const auto& opset) { return opset.version() != opset_of(model, opset.domain()); });
@@ -112,7 +112,11 @@ void prepare_conversion(Model& to_describe) {
     type.set_elem_type(tensor.data_type());
     for (const auto dim : tensor.dims()) type.mutable_shape()->add_dim()->set_dim_value(dim);
   }
-  infer_shapes(to_describe);
+  try {
+    const onnx::ShapeInferenceOptions options(/*check_type=*/false, /*error_mode=*/0, /*data_prop=*/true);
+    onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(), options);
+  } catch (const std::exception&) {  // what it found until then is what there is
+  }
 }
 
 }  // namespace
@@ -132,7 +136,7 @@ void run_inline_functions(Model& model, PassReport& report) {
       if (opset_of(proto, opset.domain()) == 0) require_domain(proto, opset.domain(), opset.version());
     }
   }
-  prepare_conversion(model);
+  prepare_conversion(proto);
   const NodeMetadata metadata(proto);  // marks among it
   try {
     onnx::inliner::InlineLocalFunctions(proto, /*convert_version=*/true);

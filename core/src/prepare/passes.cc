@@ -43,7 +43,8 @@ const Pass& pass_named(const std::string& name) {
   for (const Pass& pass : all_passes()) {
     if (pass.name == name) return pass;
   }
-  throw Error(ErrorCode::kUsage, "--passes " + name, "there is no pass of this name", "octet prepare --list-passes names them");
+  throw Error(ErrorCode::kUsage, "--passes " + name, "there is no pass of this name",
+              "octet prepare --list-passes names them");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ Quantizer::Quantizer(Model model, const PlanOptions& options, const Plan* given,
 
 ShapeCoverage Quantizer::shapes() const {
   Model copy = normalized_.clone();
-  return infer_shapes(copy);
+  return cover_shapes(copy);
 }
 
 Model Quantizer::apply(const Plan& plan) const {

@@ -56,7 +56,9 @@ void add_prepare_command(CLI::App& app) {
   auto* command = app.add_subcommand("prepare", "Clean up a model without changing what it computes");
   command->add_option("MODEL", options->model, "a model (.onnx)");
   command->add_option("-o,--output", options->output, "where the prepared model goes");
-  command->add_option("--passes", options->passes, "only these passes, in this order")->delimiter(',')->type_name("LIST");
+  command->add_option("--passes", options->passes, "only these passes, in this order")
+      ->delimiter(',')
+      ->type_name("LIST");
   command->add_flag("--list-passes", options->list_passes, "name every pass, and do nothing else");
   command->add_flag("--no-verify", options->no_verify, "do not run the result (never opens the runtime)");
   command->add_flag("--external-data", options->external_data, "weights in OUTPUT.data; always so above 2 GB");
