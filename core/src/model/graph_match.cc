@@ -7,14 +7,14 @@ namespace {
 
 constexpr std::uint64_t kMaxInts = 1024;
 
+}  // namespace
+
 bool is_integer_type(int type) {
   using onnx::TensorProto;
   return type == TensorProto::INT64 || type == TensorProto::INT32 || type == TensorProto::BOOL ||
          type == TensorProto::INT8 || type == TensorProto::UINT8 || type == TensorProto::INT16 ||
          type == TensorProto::UINT16 || type == TensorProto::UINT32;
 }
-
-}  // namespace
 
 const Use* only_use(const Value& value) {
   return value.uses.size() == 1 && value.graph_outputs == 0 ? &value.uses.front() : nullptr;

@@ -22,6 +22,9 @@ std::optional<NodeAt> producer_of(const Value* value);
 // The producer of an input when it is such an operator of the standard domain and stands in the same graph.
 std::optional<NodeAt> producer_of(const GraphView& view, const NodeAt& at, int input, std::string_view op);
 
+// The types that tensor_as_int64 reads whose values fit there.
+bool is_integer_type(int data_type);
+
 // The single element of a stored float or integer tensor of any rank.
 std::optional<double> scalar_of(const Model& model, const Value* value);
 

@@ -294,6 +294,12 @@ TensorProto make_tensor(Model& model, const std::string& name, int data_type, co
   return tensor;
 }
 
+TensorProto int_tensor(Model& model, const std::string& name, const std::vector<std::int64_t>& values) {
+  std::vector<std::uint8_t> bytes(values.size() * sizeof(std::int64_t));
+  if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
+  return make_tensor(model, name, TensorProto::INT64, {static_cast<std::int64_t>(values.size())}, std::move(bytes));
+}
+
 std::string type_name(int data_type) {
   const ElementTypeRow* row = element_type(data_type);
   return row != nullptr ? std::string(row->name) : "type " + std::to_string(data_type);

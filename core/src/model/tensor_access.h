@@ -41,6 +41,9 @@ inline std::vector<std::int64_t> tensor_as_int64(const Model& model, const onnx:
 // A new tensor with raw bytes: inline when small, else in the store.
 onnx::TensorProto make_tensor(Model& model, const std::string& name, int data_type, const std::vector<std::int64_t>& dims, std::vector<std::uint8_t> bytes);
 
+// A list of int64, as shapes and axes are given.
+onnx::TensorProto int_tensor(Model& model, const std::string& name, const std::vector<std::int64_t>& values);
+
 std::string type_name(int data_type);  // "FLOAT", "INT8", …
 
 }  // namespace octet
