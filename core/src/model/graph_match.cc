@@ -65,6 +65,25 @@ bool redirect(const GraphView& view, const Value& from, const Value& to) {
   return true;
 }
 
+void rename_reads(onnx::NodeProto& node, const Renamed& names) {
+  for (auto& input : *node.mutable_input()) {
+    if (const auto found = names.find(input); found != names.end()) input = found->second;
+  }
+  for (onnx::GraphProto* graph : subgraphs(node)) {
+    Renamed seen = names;
+    for (const auto& input : graph->input()) seen.erase(input.name());
+    for (const auto& tensor : graph->initializer()) seen.erase(tensor.name());
+    for (const auto& inner : graph->node()) {
+      for (const auto& output : inner.output()) seen.erase(output);
+    }
+    if (seen.empty()) continue;
+    for (auto& inner : *graph->mutable_node()) rename_reads(inner, seen);
+    for (auto& output : *graph->mutable_output()) {
+      if (const auto found = seen.find(output.name()); found != seen.end()) output.set_name(found->second);
+    }
+  }
+}
+
 bool Touched::any(std::initializer_list<const onnx::NodeProto*> nodes) const {
   return std::any_of(nodes.begin(), nodes.end(), [this](const auto* node) { return has(node); });
 }

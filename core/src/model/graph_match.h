@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -38,6 +40,10 @@ std::optional<std::vector<std::int64_t>> constant_ints(const Model& model, const
 // name of `to` means something else. Outputs of graphs are not touched: the caller asks for from.graph_outputs first.
 // The view still lists the readers with `from`.
 bool redirect(const GraphView& view, const Value& from, const Value& to);
+
+// Old name → new name. A node reads the new names, and so do its subgraphs unless they define the old one again.
+using Renamed = std::unordered_map<std::string, std::string>;
+void rename_reads(onnx::NodeProto& node, const Renamed& names);
 
 // Nodes and values that a sweep has changed: what the view says of them is no longer true, so a pattern that needs one
 // of them waits for the next sweep.

@@ -21,7 +21,7 @@ void count(const Shapes& shapes, const GraphView& view, const NodeAt& at, ShapeC
     if (output.empty()) continue;
     ++coverage.values;
     const Value* value = view.find(*at.scope, output);
-    const TensorFacts& facts = shapes.of(value);
+    const ShapeFacts& facts = shapes.of(value);
     const auto& type = shapes.type_of(value);
     const bool other = type.value_case() != onnx::TypeProto::VALUE_NOT_SET && !type.has_tensor_type();
     const bool typed = facts.type != 0 || other, ranked = facts.dims.has_value() || other;

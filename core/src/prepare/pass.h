@@ -19,6 +19,13 @@ struct Pass {
 // a graph that GraphView takes, with its nodes in order. Names of inputs and outputs never change.
 const std::vector<Pass>& all_passes();
 
+// Inputs that become stored tensors, and dimensions that become numbers. Throws Error(kUsage) for names that the model
+// does not have and values that do not fit.
+void fix_inputs(Model& model, const std::map<std::string, std::string>& values, PassReport& report);
+void fix_dims(Model& model, const std::map<std::string, std::int64_t>& sizes, PassReport& report);
+// Computes in float32 what the model computes in float16 or bfloat16; its inputs and outputs keep their types.
+void convert_to_float32(Model& model, PassReport& report);
+
 // Throws Error when local functions call themselves, or each other so deep or so often that inlining them would take
 // more than a model can: what follows calls, in whatever way, asks this first.
 void check_function_calls(const onnx::ModelProto& model);
@@ -35,6 +42,7 @@ void run_remove_identities(Model& model, PassReport& report);
 void run_fold_constant_casts(Model& model, PassReport& report);
 void run_fold_constant_views(Model& model, PassReport& report);
 void run_share_equal_tensors(Model& model, PassReport& report);
+void run_inline_known_branches(Model& model, PassReport& report);
 void run_drop_unused(Model& model, PassReport& report);
 
 }  // namespace octet

@@ -39,6 +39,27 @@ void finish_normalizing(Model& model) {
   if (proto.ir_version() > kMaxIrVersion) proto.set_ir_version(kMaxIrVersion);
 }
 
+// What the caller asked to change, on the normalized model: functions are inlined then, and nodes in order.
+void apply_options(Model& model, const PrepareOptions& options, std::vector<PassReport>& reports) {
+  const auto step = [&](bool wanted, const char* name, auto&& run) {
+    if (!wanted) return;
+    reports.push_back({name, 0, {}});
+    run(reports.back());
+  };
+  step(!options.fixed.empty(), "fix_inputs", [&](PassReport& report) { fix_inputs(model, options.fixed, report); });
+  step(!options.dims.empty(), "fix_dims", [&](PassReport& report) { fix_dims(model, options.dims, report); });
+  const auto normalized = normalize(model);
+  reports.insert(reports.end(), normalized.begin(), normalized.end());
+  step(options.to_float32, "convert_to_float32", [&](PassReport& report) { convert_to_float32(model, report); });
+  step(options.opset.has_value(), "convert_opset", [&](PassReport& report) {
+    const auto from = opset_of(model.proto());
+    convert_opset(model, *options.opset);
+    report.changes = opset_of(model.proto()) != from;
+    if (report.changes > 0)
+      report.notes.push_back("opset " + std::to_string(from) + " became " + std::to_string(*options.opset));
+  });
+}
+
 const Pass& pass_named(const std::string& name) {
   for (const Pass& pass : all_passes()) {
     if (pass.name == name) return pass;
@@ -60,6 +81,8 @@ const std::vector<Pass>& all_passes() {
       {"merge_chains", "Transpose, Cast, Concat and Slice of their own kind become one", run_merge_chains},
       {"remove_no_ops", "nodes that change nothing become Identity", run_remove_no_ops},
       {"remove_identities", "Identity and inference-time Dropout vanish", run_remove_identities, true},
+      {"inline_known_branches", "an If whose condition is known becomes the branch it takes",
+       run_inline_known_branches},
       {"fold_constant_casts", "Casts of stored tensors are applied", run_fold_constant_casts, true},
       {"fold_constant_views", "Reshape, Squeeze, Unsqueeze, Flatten and Transpose of a stored tensor are applied",
        run_fold_constant_views, true},
@@ -98,13 +121,22 @@ std::vector<PassReport> prepare(Model& model, const PrepareOptions& options) {
     GraphView check(model.proto());
     return reports;
   }
-  reports = empty_reports();
+  apply_options(model, options, reports);
+  std::vector<PassReport> passes = empty_reports();
   for (int round = 0, changes = 1; round < kMaxRounds && changes > 0; ++round) {
     changes = 0;
-    for (std::size_t i = 0; i < reports.size(); ++i) changes += run_into(all_passes()[i], model, reports[i]);
-    if (round == 0) finish_normalizing(model);
+    for (std::size_t i = 0; i < passes.size(); ++i) changes += run_into(all_passes()[i], model, passes[i]);
   }
   GraphView check(model.proto());
+  for (auto& pass : passes) {
+    const auto known = std::find_if(reports.begin(), reports.end(), [&](const auto& r) { return r.pass == pass.pass; });
+    if (known == reports.end()) {
+      reports.push_back(std::move(pass));
+      continue;
+    }
+    known->changes += pass.changes;
+    known->notes.insert(known->notes.end(), pass.notes.begin(), pass.notes.end());
+  }
   return reports;
 }
 

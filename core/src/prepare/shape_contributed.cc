@@ -231,6 +231,27 @@ void rank_only(ShapeNode& node) {
   if (const auto& dims = node.dims(0)) node.out().dims.emplace(dims->size());
 }
 
+// Operators of classical machine learning that onnx has no rule for: rows in, rows out.
+void float_as_first(ShapeNode& node) {
+  node.out().type = TensorProto::FLOAT;
+  if (const auto& dims = node.dims(0)) node.out().set(TensorProto::FLOAT, *dims);
+}
+
+// [rows] labels, [rows, classes] scores; or [rows, targets].
+void rows(ShapeNode& node) {
+  const auto& dims = node.dims(0);
+  const bool classes = node.outputs.size() > 1;
+  const auto* labels = find_attribute(node.node(), "classlabels_strings");
+  FoundOutput& values = classes ? node.outputs[1] : node.out();
+  values.type = TensorProto::FLOAT;
+  values.dims.emplace(2);
+  if (classes) node.out().type = labels && labels->strings_size() > 0 ? TensorProto::STRING : TensorProto::INT64;
+  if (classes) node.out().dims.emplace(1);
+  if (!dims || dims->size() != 2) return;
+  values.dim(0) = dims->front();
+  if (classes) node.out().dim(0) = dims->front();
+}
+
 using Rule = void (*)(ShapeNode&);
 
 const std::unordered_map<std::string_view, Rule>& contributed() {
@@ -282,6 +303,15 @@ const std::unordered_map<std::string_view, Rule>& contributed() {
   return rules;
 }
 
+const std::unordered_map<std::string_view, Rule>& classical() {
+  static const std::unordered_map<std::string_view, Rule> rules = {
+      {"Scaler", float_as_first},       {"Normalizer", float_as_first}, {"Imputer", first},
+      {"LinearRegressor", rows},        {"SVMRegressor", rows},         {"TreeEnsembleRegressor", rows},
+      {"TreeEnsembleClassifier", rows},
+  };
+  return rules;
+}
+
 // Two that ONNX Runtime has long known under the standard domain, before ONNX did or without it.
 bool is_early(const ShapeNode& node) {
   const auto& op = node.node().op_type();
@@ -293,6 +323,11 @@ bool is_early(const ShapeNode& node) {
 
 bool infer_contributed(ShapeNode& node) {
   const auto& domain = node.node().domain();
+  if (domain == "ai.onnx.ml" && !node.outputs.empty()) {
+    const auto rule = classical().find(node.node().op_type());
+    if (rule != classical().end()) rule->second(node);
+    return rule != classical().end();
+  }
   if (domain != "com.microsoft" && domain != "com.microsoft.nchwc" && !is_early(node)) return false;
   if (node.outputs.empty()) return true;
   const auto rule = contributed().find(node.node().op_type());

@@ -32,7 +32,7 @@ class ShapeNode {
   std::int64_t opset() const { return opset_; }  // of the standard domain
 
   bool has(int input) const { return input < node().input_size() && !node().input(input).empty(); }
-  const TensorFacts& in(int input) const { return shapes_.input(at_, input); }
+  const ShapeFacts& in(int input) const { return shapes_.input(at_, input); }
   // Its sizes, or nothing while the rank is unknown.
   const std::optional<Dims>& dims(int input) const { return in(input).dims; }
   // The elements of a small integer input (or of the attribute that older opsets have for it).

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "onnx/defs/schema.h"
+#include "onnx/shape_inference/implementation.h"
 #include "prepare/shape_context.h"
 
 namespace octet {
@@ -216,7 +217,11 @@ void ShapeWalk::infer_with_onnx(ShapeNode& node) {
   }
   ShapeContext context(*this, view_, node.at());
   try {
-    schema->GetTypeAndShapeInferenceFunction()(context);
+    if (schema->has_type_and_shape_inference_function()) {
+      schema->GetTypeAndShapeInferenceFunction()(context);
+    } else if (const auto* body = schema->GetFunction(static_cast<int>(version))) {
+      onnx::shape_inference::InferShapeForFunctionNode(*body, onnx::OpSchemaRegistry::Instance(), context);
+    }
   } catch (const std::exception& fault) {
     if (shapes_.notes_.size() < kMaxNotes) {
       std::string what = fault.what();
@@ -314,7 +319,7 @@ bool ShapeWalk::infer_loop(ShapeNode& node) {
 const onnx::TensorProto* ShapeWalk::tensor_of(const Value* value) {
   if (!value) return nullptr;
   if (value->constant()) return stored_id(*value->initializer) ? nullptr : value->initializer;
-  const TensorFacts& facts = shapes_.of(value);
+  const ShapeFacts& facts = shapes_.of(value);
   const auto elements = facts.data ? numbers(*facts.data) : std::nullopt;
   if (!elements || !facts.dims) return nullptr;
   auto tensor = std::make_unique<onnx::TensorProto>();
@@ -331,7 +336,7 @@ const onnx::TensorProto* ShapeWalk::tensor_of(const Value* value) {
 }
 
 const onnx::TensorShapeProto* ShapeWalk::symbolic_of(const Value* value) {
-  const TensorFacts& facts = shapes_.of(value);
+  const ShapeFacts& facts = shapes_.of(value);
   if (!facts.data || numbers(*facts.data)) return nullptr;
   auto sizes = std::make_unique<onnx::TensorShapeProto>();
   for (const Dim& dim : *facts.data) texts_.write(dim, *sizes->add_dim());

@@ -8,13 +8,13 @@ Shapes::Shapes(const Model& model, const GraphView& view, const ProbedValues& pr
   ShapeWalk(model, view, probed, *this).run();
 }
 
-const TensorFacts& Shapes::of(const Value* value) const {
-  static const TensorFacts kNothing;
+const ShapeFacts& Shapes::of(const Value* value) const {
+  static const ShapeFacts kNothing;
   const auto found = value ? entries_.find(value) : entries_.end();
   return found == entries_.end() ? kNothing : found->second.facts;
 }
 
-const TensorFacts& Shapes::output(const NodeAt& at, int index) const {
+const ShapeFacts& Shapes::output(const NodeAt& at, int index) const {
   return of(index < at.node->output_size() ? view_.find(*at.scope, at.node->output(index)) : nullptr);
 }
 

@@ -12,7 +12,7 @@
 
 namespace octet {
 
-struct TensorFacts {
+struct ShapeFacts {
   int type = 0;              // element type (onnx::TensorProto), 0 when unknown or no tensor
   std::optional<Dims> dims;  // nothing while the rank is unknown; sizes that are unknown have names of their own
   std::optional<Dims> data;  // the elements of a small integer or bool tensor of rank 0 or 1, where they are known
@@ -37,9 +37,9 @@ class Shapes {
   Shapes(const Model& model, const GraphView& view, const ProbedValues& probed = {});
 
   // Of a value of the view: facts with nothing in them where nothing is known.
-  const TensorFacts& of(const Value* value) const;
-  const TensorFacts& input(const NodeAt& at, int index) const { return of(view_.input(at, index)); }
-  const TensorFacts& output(const NodeAt& at, int index) const;
+  const ShapeFacts& of(const Value* value) const;
+  const ShapeFacts& input(const NodeAt& at, int index) const { return of(view_.input(at, index)); }
+  const ShapeFacts& output(const NodeAt& at, int index) const;
   // The type as ONNX writes it, of sequences and the like too; unset when nothing is known.
   const onnx::TypeProto& type_of(const Value* value) const;
 
@@ -49,7 +49,7 @@ class Shapes {
  private:
   friend class ShapeWalk;
   struct Entry {
-    TensorFacts facts;
+    ShapeFacts facts;
     onnx::TypeProto type;
   };
   const GraphView& view_;

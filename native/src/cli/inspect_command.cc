@@ -67,6 +67,7 @@ void run(const InspectOptions& options) {
                       {"typed", shapes.typed},
                       {"ranked", shapes.ranked},
                       {"shaped", shapes.shaped},
+                      {"missing", shapes.missing},
                       {"note", shapes.note}};
     std::cout << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
     return;
