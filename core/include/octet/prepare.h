@@ -43,6 +43,15 @@ struct PassInfo {
 };
 std::vector<PassInfo> list_passes();  // in the order they run
 
+// A group of nodes that is one operation, written out: "LayerNormalization", "GELU (erf)", "attention" …
+struct BlockInfo {
+  std::string kind;
+  std::vector<std::string> nodes;  // their ids, in order
+  std::string output;              // the value that the block makes
+};
+// In the order of their last nodes; subgraphs included. No node is in two.
+std::vector<BlockInfo> list_blocks(Model& model);
+
 // How far shape inference comes over the outputs of all nodes, subgraphs included. Named dimensions are kept through
 // arithmetic: "2*seq + 1" is a shape.
 struct ShapeCoverage {

@@ -25,6 +25,8 @@ class Quantizer {
 
   // What shape inference finds on the normalized model.
   ShapeCoverage shapes() const;
+  // Operations of the normalized model that are written out as several nodes.
+  std::vector<BlockInfo> blocks() const;
 
   // The model that a plan (this one's, or a changed copy of it) makes of the input.
   Model apply(const Plan& plan) const;

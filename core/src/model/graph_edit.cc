@@ -171,6 +171,22 @@ void set_attribute(onnx::NodeProto& node, const std::string& name, const std::ve
   for (auto value : values) attribute.add_ints(value);
 }
 
+void set_attribute(onnx::NodeProto& node, const std::string& name, const std::string& value) {
+  drop_attribute(node, name);
+  auto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::STRING);
+  attribute.set_s(value);
+}
+
+void set_float_attribute(onnx::NodeProto& node, const std::string& name, float value) {
+  drop_attribute(node, name);
+  auto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::FLOAT);
+  attribute.set_f(value);
+}
+
 bool is_standard(const onnx::NodeProto& node) { return node.domain().empty() || node.domain() == kStandardAlias; }
 
 bool is_op(const onnx::NodeProto& node, std::string_view op, std::string_view domain) {

@@ -109,6 +109,8 @@ std::int64_t int_attribute(const onnx::NodeProto& node, std::string_view name, s
 float float_attribute(const onnx::NodeProto& node, std::string_view name, float otherwise);
 void set_attribute(onnx::NodeProto& node, const std::string& name, std::int64_t value);
 void set_attribute(onnx::NodeProto& node, const std::string& name, const std::vector<std::int64_t>& values);
+void set_attribute(onnx::NodeProto& node, const std::string& name, const std::string& value);
+void set_float_attribute(onnx::NodeProto& node, const std::string& name, float value);
 void drop_attribute(onnx::NodeProto& node, std::string_view name);
 
 // "" and "ai.onnx" are the same domain.

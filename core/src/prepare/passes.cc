@@ -86,6 +86,10 @@ const std::vector<Pass>& all_passes() {
       {"fold_constant_casts", "Casts of stored tensors are applied", run_fold_constant_casts, true},
       {"fold_constant_views", "Reshape, Squeeze, Unsqueeze, Flatten and Transpose of a stored tensor are applied",
        run_fold_constant_views, true},
+      {"fuse_softmax", "a Softmax written out becomes one", run_fuse_softmax},
+      {"fuse_layer_normalization", "LayerNormalization (opset 17) and RMSNormalization (23) take the place of their parts",
+       run_fuse_layer_normalization},
+      {"fuse_gelu", "Gelu (opset 20) takes the place of its parts", run_fuse_gelu},
       {"share_equal_tensors", "copies of a stored tensor become one", run_share_equal_tensors, true},
       {"drop_unused", "nodes and tensors that reach no output go", run_drop_unused, true},
   };

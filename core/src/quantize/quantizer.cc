@@ -43,6 +43,11 @@ ShapeCoverage Quantizer::shapes() const {
   return cover_shapes(copy);
 }
 
+std::vector<BlockInfo> Quantizer::blocks() const {
+  Model copy = normalized_.clone();
+  return list_blocks(copy);
+}
+
 Model Quantizer::apply(const Plan& plan) const {
   Model result = normalized_.clone();
   apply_plan(result, plan);

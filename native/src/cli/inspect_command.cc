@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -54,6 +55,14 @@ std::string shapes_text(const Quantizer& quantizer) {
                      shapes.typed, shapes.ranked, shapes.shaped, shapes.note.empty() ? "" : " (" + shapes.note + ")");
 }
 
+std::string blocks_text(const Quantizer& quantizer) {
+  std::map<std::string, int> counts;
+  for (const BlockInfo& block : quantizer.blocks()) ++counts[block.kind];
+  std::string text;
+  for (const auto& [kind, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, kind);
+  return text.empty() ? text : "written out as several nodes: " + text + "\n";
+}
+
 void run(const InspectOptions& options) {
   Quantizer quantizer(open_model(options.model), options.quantization.plan_options());
   const Plan& plan = quantizer.plan();
@@ -69,10 +78,13 @@ void run(const InspectOptions& options) {
                       {"shaped", shapes.shaped},
                       {"missing", shapes.missing},
                       {"note", shapes.note}};
+    json["blocks"] = Json::array();
+    for (const BlockInfo& block : quantizer.blocks())
+      json["blocks"].push_back({{"kind", block.kind}, {"nodes", block.nodes}, {"output", block.output}});
     std::cout << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
     return;
   }
-  std::cout << facts_text(quantizer.facts()) << shapes_text(quantizer);
+  std::cout << facts_text(quantizer.facts()) << shapes_text(quantizer) << blocks_text(quantizer);
   std::cout << fmt::format("{} for {}: {} of {} float weights would take {}\n", name_of(plan.mode),
                            name_of(plan.target), format_bytes(sizes.planned_bytes), format_bytes(sizes.float_bytes),
                            format_bytes(sizes.stored_bytes));
