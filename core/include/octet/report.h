@@ -17,6 +17,10 @@ namespace octet {
 // Without `output_bytes` the size is what save_model would write for the plan, to the byte.
 std::string quantizer_report_json(Quantizer& quantizer, std::optional<std::uint64_t> output_bytes = std::nullopt);
 
+// JSON with `nodes` and `bytes` before and after, `operators` after, `passes` and `shapes`.
+std::string preparation_json(const ModelFacts& before, const ModelFacts& after, std::uint64_t output_bytes,
+                             const std::vector<PassReport>& passes, const ShapeCoverage& shapes);
+
 // Measured figures; numbers that are not finite become null.
 std::string drift_to_json(const std::vector<OutputDrift>& outputs);
 std::string latency_to_json(const LatencyStats& stats);

@@ -144,7 +144,7 @@ void run_inline_known_branches(Model& model, PassReport& report) {
   const auto left =
       std::count_if(view.nodes().begin(), view.nodes().end(), [](const NodeAt& at) { return is_op(*at.node, "If"); });
   if (left > 0)
-    report.notes.push_back(std::to_string(left) + " If nodes stay: their conditions depend on the input data");
+    report.notes.push_back(std::to_string(left) + " If nodes stay: their conditions depend on input data or open dimensions (--fix, --dim)");
 }
 
 }  // namespace octet

@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "cli/model_options.h"
+#include "cli/prepare_report.h"
 #include "cli/terminal.h"
 #include "octet/error.h"
 #include "octet/quantizer.h"
@@ -49,12 +50,6 @@ std::string facts_text(const ModelFacts& facts) {
   return text + format_table(rows, 3);
 }
 
-std::string shapes_text(const Quantizer& quantizer) {
-  const ShapeCoverage shapes = quantizer.shapes();
-  return fmt::format("of {} values between nodes: type known of {}, rank of {}, shape of {}{}\n", shapes.values,
-                     shapes.typed, shapes.ranked, shapes.shaped, shapes.note.empty() ? "" : " (" + shapes.note + ")");
-}
-
 std::string blocks_text(const Quantizer& quantizer) {
   std::map<std::string, int> counts;
   for (const BlockInfo& block : quantizer.blocks()) ++counts[block.kind];
@@ -84,7 +79,7 @@ void run(const InspectOptions& options) {
     std::cout << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
     return;
   }
-  std::cout << facts_text(quantizer.facts()) << shapes_text(quantizer) << blocks_text(quantizer);
+  std::cout << facts_text(quantizer.facts()) << coverage_text(quantizer.shapes()) << blocks_text(quantizer);
   std::cout << fmt::format("{} for {}: {} of {} float weights would take {}\n", name_of(plan.mode),
                            name_of(plan.target), format_bytes(sizes.planned_bytes), format_bytes(sizes.float_bytes),
                            format_bytes(sizes.stored_bytes));

@@ -47,16 +47,16 @@ bool has_dimension(const ModelFacts& facts, const std::string& name) {
 }  // namespace
 
 void InputOptions::add_to(CLI::App& command) {
+  add_to(command, "size of a symbolic dimension for made-up inputs", "value of an input for made-up inputs");
+  beside_data = false;
+}
+
+void InputOptions::add_to(CLI::App& command, const char* dim_help, const char* fix_help) {
+  beside_data = true;
   command.add_option("--data", data,
                      "real samples: .npz, .npy, TensorProto .pb, or a folder of them; without it inputs are made up");
-  command.add_option("--dim", dims, "size of a symbolic dimension for made-up inputs")
-      ->type_name("NAME=N")
-      ->expected(1)
-      ->take_all();
-  command.add_option("--fix", fixed, "value of an input for made-up inputs")
-      ->type_name("NAME=VALUE")
-      ->expected(1)
-      ->take_all();
+  command.add_option("--dim", dims, dim_help)->type_name("NAME=N")->expected(1)->take_all();
+  command.add_option("--fix", fixed, fix_help)->type_name("NAME=VALUE")->expected(1)->take_all();
   command.add_option("--seed", seed, "seed of made-up inputs")->capture_default_str();
 }
 
@@ -68,7 +68,7 @@ SyntheticOptions InputOptions::synthetic(const ModelFacts& facts) const {
   SyntheticOptions options;
   options.seed = seed;
   options.bounds = facts.index_bounds;
-  if (!data.empty() && !(dims.empty() && fixed.empty())) {
+  if (!beside_data && !data.empty() && !(dims.empty() && fixed.empty())) {
     throw Error(ErrorCode::kUsage, "--data", "--dim and --fix are for made-up inputs", "leave one of the two out");
   }
   for (const auto& text : fixed) {
@@ -94,6 +94,17 @@ SyntheticOptions InputOptions::synthetic(const ModelFacts& facts) const {
     options.dims[name] = size;
   }
   return options;
+}
+
+void refuse_clash(const std::filesystem::path& model, const std::filesystem::path& output, bool force) {
+  std::error_code ignored;
+  if (std::filesystem::equivalent(model, output, ignored))
+    throw Error(ErrorCode::kUsage, output.string(), "this is the input itself", "choose another output");
+  if (std::filesystem::is_directory(output, ignored))
+    throw Error(ErrorCode::kWrite, output.string(), "this is a folder", "name a file");
+  if (!force && std::filesystem::exists(output, ignored))
+    throw Error(ErrorCode::kWrite, output.string(), "exists already",
+                "choose another name, or pass --force to replace it");
 }
 
 void QuantizationOptions::add_to(CLI::App& command) {

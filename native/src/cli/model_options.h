@@ -20,12 +20,19 @@ struct InputOptions {
   std::string data;
   std::vector<std::string> dims, fixed;
   std::uint64_t seed = 1;
+  bool beside_data = false;
 
   void add_to(CLI::App& command);
+  // For a command that changes the model itself by --dim and --fix, with what they do there: real samples may then
+  // stand beside them, and give the inputs that stay.
+  void add_to(CLI::App& command, const char* dim_help, const char* fix_help);
   std::optional<std::filesystem::path> path() const;
   // Throws Error(kUsage) for NAME=VALUE pairs that are none, name nothing of the model, or stand beside real samples.
   SyntheticOptions synthetic(const ModelFacts& facts) const;
 };
+
+// Throws Error when an output is the input, a folder, or exists without `force`.
+void refuse_clash(const std::filesystem::path& model, const std::filesystem::path& output, bool force);
 
 // --mode, --target, --weight-type …: what a plan is made from.
 struct QuantizationOptions {

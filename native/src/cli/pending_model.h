@@ -12,8 +12,8 @@ namespace octet {
 
 class PendingModel {
  public:
-  // Writes everything. `force` allows commit() to replace what is there; `to_be_run` makes path() a model that runs even
-  // when its weights go to OUTPUT.data, which has no final name yet. Throws what save_model and OutputFile throw.
+  // Writes everything. `force` allows commit() to replace what is there; `to_be_run` makes path() a model that runs
+  // even when its weights go to OUTPUT.data, which has no final name yet. Throws what save_model and OutputFile throw.
   PendingModel(const Model& model, const std::filesystem::path& output, bool force, bool external_data, bool to_be_run);
 
   const std::filesystem::path& path() const { return readable_ ? readable_->temporary() : file_.temporary(); }

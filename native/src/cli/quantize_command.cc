@@ -92,14 +92,7 @@ class QuantizeRun {
   double floor() const { return options_.min_sqnr.value_or(kDefaultFloor); }
 
   void refuse_clashes() const {
-    std::error_code ignored;
-    if (fs::equivalent(options_.model, options_.output, ignored))
-      throw Error(ErrorCode::kUsage, options_.output, "this is the input itself", "choose another output");
-    if (fs::is_directory(options_.output, ignored))
-      throw Error(ErrorCode::kWrite, options_.output, "this is a folder", "name a file");
-    if (!options_.force && fs::exists(options_.output, ignored))
-      throw Error(ErrorCode::kWrite, options_.output, "exists already",
-                  "choose another name, or pass --force to replace it");
+    refuse_clash(options_.model, options_.output, options_.force);
     if (options_.no_verify && options_.min_sqnr)
       throw Error(ErrorCode::kUsage, "--no-verify --min-sqnr", "a floor needs a run to be held",
                   "leave one of the two out");

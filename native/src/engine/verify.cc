@@ -172,8 +172,37 @@ void measure(const VerifyJob& job, const Sessions& sessions, SampleReader& reade
   if (job.latency_seconds > 0) measure_latency(sessions, timed, job.latency_seconds, result);
 }
 
+// Real samples for some inputs, one made-up value for those that are fixed.
+class FixedBeside final : public SampleReader {
+ public:
+  FixedBeside(std::unique_ptr<SampleReader> samples, Sample fixed)
+      : samples_(std::move(samples)), fixed_(std::move(fixed)) {}
+  std::optional<Sample> next() override {
+    auto sample = samples_->next();
+    if (sample) sample->insert(fixed_.begin(), fixed_.end());
+    return sample;
+  }
+  void rewind() override { samples_->rewind(); }
+  std::size_t size() const override { return samples_->size(); }
+  std::string name() const override { return samples_->name(); }
+  std::string description() const override { return samples_->description(); }
+
+ private:
+  std::unique_ptr<SampleReader> samples_;
+  Sample fixed_;
+};
+
 std::unique_ptr<SampleReader> samples_for(const VerifyJob& job, const Session& reference) {
-  if (job.data) return open_samples(*job.data, reference.inputs());
+  if (job.data) {
+    std::vector<ValueInfo> read, fixed;
+    for (const ValueInfo& input : reference.inputs())
+      (job.synthetic.fixed.contains(input.name) ? fixed : read).push_back(input);
+    auto samples = open_samples(*job.data, read);
+    if (fixed.empty()) return samples;
+    SyntheticOptions options = job.synthetic;
+    options.dims.clear();  // of other inputs
+    return std::make_unique<FixedBeside>(std::move(samples), SyntheticInputs(fixed, options, std::nullopt).sample(0));
+  }
   return find_runnable_synthetic(reference, job.synthetic);
 }
 
