@@ -12,7 +12,7 @@ constexpr double kFloatRounding = 1e-6;
 
 }  // namespace
 
-bool is_plain_float(const Block& block, const TensorFacts& x) {
+bool is_plain_float(const Block& block, const ShapeFacts& x) {
   if (x.type != onnx::TensorProto::FLOAT || !x.dims || !(block.deviation <= kFloatRounding)) return false;
   if (static_cast<std::size_t>(block.constant_rank) > x.dims->size()) return false;
   return std::all_of(block.nodes.begin(), block.nodes.end(), [](const onnx::NodeProto* node) {

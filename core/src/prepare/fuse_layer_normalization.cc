@@ -24,7 +24,7 @@ constexpr std::int64_t kFirstLayerNormalization = 17, kFirstRmsNormalization = 2
 using Sizes = std::vector<std::int64_t>;
 
 // The sizes of the normalized axes, where these are the last of `x`.
-std::optional<Sizes> normalized_sizes(const Block& block, const TensorFacts& x) {
+std::optional<Sizes> normalized_sizes(const Block& block, const ShapeFacts& x) {
   if (!x.dims) return std::nullopt;
   const auto rank = static_cast<std::int64_t>(x.dims->size()), count = static_cast<std::int64_t>(block.axes.size());
   std::vector<bool> reduced(x.dims->size());
@@ -70,7 +70,7 @@ class Fusion {
 
  private:
   // Empty when it was done.
-  std::string fuse(const Block& block, const TensorFacts& x, NameSet& names,
+  std::string fuse(const Block& block, const ShapeFacts& x, NameSet& names,
                    std::unordered_set<const onnx::NodeProto*>& dead) {
     if (!is_plain_float(block, x)) return "it is not all in float32";
     const auto sizes = normalized_sizes(block, x);

@@ -15,7 +15,7 @@ void run_fuse_softmax(Model& model, PassReport& report) {
   const Shapes shapes(model, view);
   std::unordered_set<const onnx::NodeProto*> dead;
   for (const Block& block : blocks) {
-    const TensorFacts& x = shapes.of(block.inputs[0]);
+    const ShapeFacts& x = shapes.of(block.inputs[0]);
     if (!is_plain_float(block, x)) {
       decline(report, "Softmax stays as it is written: it is not in float32, or its rank is not known");
       continue;
