@@ -164,6 +164,18 @@ TEST(MergeChains, SlicesOfDifferentAxes) {
       << "an end that the run knows";
 }
 
+TEST(MergeChains, SlicesOfASliceThatOthersReadToo) {
+  const std::string slices =
+      "<int64[1] a = {0}, int64[1] b = {1}, int64[1] c = {4}> { p = Slice(x, a, c, a) q = Slice(p, a, b, b) r = "
+      "Slice(p, b, c, b) y = Concat<axis = 1>(q, r) ";
+  EXPECT_EQ(chains("(float[8,8] x) => (float[4,4] y) " + slices + "}"), lines(R"(
+    q = Slice(x, q_starts, q_ends, q_axes)
+    r = Slice(x, r_starts, r_ends, r_axes)
+    y = Concat<axis=1>(q, r))"));
+  EXPECT_NE(chains("(float[8,8] x) => (float[4,4] y, float[4,8] z) " + slices + "z = Neg(p) }").find("p ="),
+            std::string::npos);
+}
+
 TEST(MergeChains, AGatherOfOneKeepsItsAxis) {
   EXPECT_EQ(chains("(float[n,m] x) => (float[n,1] y) <int64 i = {2}, int64[1] k = {1}> { a = Gather<axis = 1>(x, i) y "
                    "= Unsqueeze(a, k) }"),

@@ -2,10 +2,10 @@
 //   Transpose: one permutation, or Identity;
 //   Cast: where the first one loses nothing, the last one counts;
 //   Concat: of the same axis, the inner one takes the place that it had in the outer one;
-//   Slice: of different axes, one node cuts them all (opset 10);
+//   Slice: of different axes, one node cuts them all (opset 10), where only other Slices read the inner one;
 //   Gather of one index, then Unsqueeze in its place: a Gather of a list of one. Not in a shape that a Reshape reads:
 //   ONNX Runtime knows that form, and gives the Reshape a constant one.
-// Concat and Slice only where nothing else reads what stands between.
+// Concat and Gather only where nothing else reads what stands between.
 #include <algorithm>
 
 #include "model/graph_match.h"
@@ -149,10 +149,16 @@ class Merging {
     return cut;
   }
 
+  static bool read_by_slices(const Value& value) {
+    return value.graph_outputs == 0 && std::all_of(value.uses.begin(), value.uses.end(), [](const Use& use) {
+             return use.input == 0 && is_op(*use.node, "Slice");
+           });
+  }
+
   bool merge_slices(const NodeAt& second) {
     const auto first = producer_of(view_, second, 0, "Slice");
     const auto& dims = shapes_.input(second, 0).dims;
-    if (opset_ < 10 || !first || !dims || !only_use(*view_.input(second, 0))) return false;
+    if (opset_ < 10 || !first || !dims || !read_by_slices(*view_.input(second, 0))) return false;
     auto cut = cut_of(*first, dims->size());
     const auto more = cut_of(second, dims->size());
     if (!cut || !more) return false;
