@@ -176,27 +176,6 @@ TEST(MergeChains, SlicesOfASliceThatOthersReadToo) {
             std::string::npos);
 }
 
-TEST(MergeChains, AGatherOfOneKeepsItsAxis) {
-  EXPECT_EQ(chains("(float[n,m] x) => (float[n,1] y) <int64 i = {2}, int64[1] k = {1}> { a = Gather<axis = 1>(x, i) y "
-                   "= Unsqueeze(a, k) }"),
-            "\ny = Gather<axis=1>(x, y_index)\n");
-  EXPECT_NE(chains("(float[n,m] x) => (float[1,n] y) <int64 i = {2}, int64[1] k = {0}> { a = Gather<axis = 1>(x, i) y "
-                   "= Unsqueeze(a, k) }")
-                .find("a ="),
-            std::string::npos);
-  EXPECT_NE(chains("(float[n,m] x, int64 i) => (float[1,n] y) <int64[1] k = {0}> { a = Gather<axis = 0>(x, i) y = "
-                   "Unsqueeze(a, k) }")
-                .find("a ="),
-            std::string::npos);
-}
-
-TEST(MergeChains, AShapeThatTheRuntimeKnowsStays) {
-  EXPECT_NE(chains("(float[n,m] x, int64[2] s) => (float[n,k,2] y) <int64 i = {0}, int64[1] k = {0}, int64[2] r = {-1, "
-                   "2}> { a = Gather(s, i) b = Unsqueeze(a, k) c = Concat<axis = 0>(b, r) y = Reshape(x, c) }")
-                .find("a ="),
-            std::string::npos);
-}
-
 TEST(MergeChains, InsideABranch) {
   Model model = model_of(R"(g (int32[n] x, bool c) => (float[n] y) { a = Cast<to = 7>(x)
     y = If(c) <then_branch = t () => (float[n] u) { u = Cast<to = 1>(a) },

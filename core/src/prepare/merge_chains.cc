@@ -2,10 +2,8 @@
 //   Transpose: one permutation, or Identity;
 //   Cast: where the first one loses nothing, the last one counts;
 //   Concat: of the same axis, the inner one takes the place that it had in the outer one;
-//   Slice: of different axes, one node cuts them all (opset 10), where only other Slices read the inner one;
-//   Gather of one index, then Unsqueeze in its place: a Gather of a list of one. Not in a shape that a Reshape reads:
-//   ONNX Runtime knows that form, and gives the Reshape a constant one.
-// Concat and Gather only where nothing else reads what stands between.
+//   Slice: of different axes, one node cuts them all (opset 10), where only Slices read the inner one.
+// Concat only where nothing else reads what stands between.
 #include <algorithm>
 
 #include "model/graph_match.h"
@@ -68,7 +66,6 @@ class Merging {
       if (is_op(node, "Cast")) changes += merge_casts(at);
       if (is_op(node, "Concat")) changes += merge_concats(at);
       if (is_op(node, "Slice")) changes += merge_slices(at);
-      if (is_op(node, "Unsqueeze")) changes += gather_list(at);
     }
     return changes;
   }
@@ -173,39 +170,6 @@ class Merging {
     if (std::any_of(cut->steps.begin(), cut->steps.end(), [](auto step) { return step != 1; }))
       inputs.push_back(add_ints(second, "_steps", cut->steps));
     become(*second.node, "Slice", inputs);
-    return true;
-  }
-
-  bool shapes_a_reshape(const NodeAt& at) const {
-    const auto readers = [&](const NodeAt& of) {
-      const Value* value = view_.find(*of.scope, of.node->output(0));
-      return value ? std::span<const Use>(value->uses) : std::span<const Use>();
-    };
-    for (const Use& use : readers(at)) {
-      if (!is_op(*use.node, "Concat") || use.node->output_size() == 0) continue;
-      for (const Use& reader : readers({use.node, use.scope})) {
-        if (is_op(*reader.node, "Reshape")) return true;
-      }
-    }
-    return false;
-  }
-
-  bool gather_list(const NodeAt& unsqueeze) {
-    const auto gather = producer_of(view_, unsqueeze, 0, "Gather");
-    if (!gather || gather->node->input_size() != 2 || !only_use(*view_.input(unsqueeze, 0)) ||
-        shapes_a_reshape(unsqueeze))
-      return false;
-    const auto& indices = shapes_.input(*gather, 1);
-    const auto index = constant_ints(model_, view_, *gather, 1);
-    const auto axes = constant_ints(model_, view_, unsqueeze, 1, "axes");
-    const auto& dims = shapes_.input(*gather, 0).dims;
-    if (!indices.has_rank(0) || !index || index->size() != 1 || !axes || axes->size() != 1 || !dims) return false;
-    const auto rank = static_cast<std::int64_t>(dims->size());
-    const auto from_front = [&](std::int64_t axis) { return axis < 0 ? axis + rank : axis; };
-    const auto axis = int_attribute(*gather->node, "axis", 0);
-    if (from_front(axis) != from_front((*axes)[0])) return false;
-    become(*unsqueeze.node, "Gather", {gather->node->input(0), add_ints(unsqueeze, "_index", *index)});
-    set_attribute(*unsqueeze.node, "axis", axis);
     return true;
   }
 
