@@ -121,6 +121,8 @@ std::optional<Dim> bound(const Dim& at, const Dim& size, bool end) {
 }
 
 void slice(ShapeNode& node) {
+  // onnx's own rule of opset 10 hands on the names of sizes that are cut.
+  if (node.opset() == 10 && node.out().dims) node.out().dims->assign(node.out().dims->size(), std::nullopt);
   const auto& in = node.dims(0);
   const auto starts = node.values(1, "starts"), ends = node.values(2, "ends");
   if (!in || !starts || !ends || starts->size() != ends->size()) return;

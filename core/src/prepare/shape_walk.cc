@@ -134,7 +134,7 @@ std::vector<const onnx::TypeProto*> ShapeWalk::walk_subgraph(const onnx::NodePro
 
 void ShapeWalk::infer(const NodeAt& at) {
   ShapeNode node(model_, shapes_, view_, at);
-  if (!infer_contributed(node) && !infer_loop(node)) infer_with_onnx(node);
+  if (!infer_contributed(node) && !infer_if(node) && !infer_loop(node)) infer_with_onnx(node);
   // Bodies that inference did not enter, for want of a type or because the operator is unknown.
   for (const auto& attribute : at.node->attribute()) {
     if (attribute.has_g()) {
@@ -242,6 +242,30 @@ void ShapeWalk::infer_with_onnx(ShapeNode& node) {
     found.dims.emplace();
     for (const auto& dim : type.tensor_type().shape().dim()) found.dims->push_back(texts_.read(dim));
   }
+}
+
+// What both branches give. onnx's own rule of old opsets takes the first branch's word for both.
+bool ShapeWalk::infer_if(ShapeNode& node) {
+  if (!is_op(node.node(), "If")) return false;
+  const auto first = walk_subgraph(node.node(), "then_branch", {}),
+             second = walk_subgraph(node.node(), "else_branch", {});
+  for (std::size_t i = 0; i < std::min({node.outputs.size(), first.size(), second.size()}); ++i) {
+    FoundOutput& found = node.outputs[i];
+    if (!first[i]->has_tensor_type() || !second[i]->has_tensor_type()) {
+      if (first[i]->value_case() == second[i]->value_case()) found.other = *first[i];
+      continue;
+    }
+    const auto &one = first[i]->tensor_type(), &other = second[i]->tensor_type();
+    if (one.elem_type() != other.elem_type()) continue;
+    found.type = one.elem_type();
+    if (!one.has_shape() || !other.has_shape() || one.shape().dim_size() != other.shape().dim_size()) continue;
+    found.dims.emplace();
+    for (int axis = 0; axis < one.shape().dim_size(); ++axis) {
+      const auto size = texts_.read(one.shape().dim(axis));
+      found.dims->push_back(size == texts_.read(other.shape().dim(axis)) ? size : std::nullopt);
+    }
+  }
+  return true;
 }
 
 // What a Loop carries may change its shape each time round: what the first round shows is assumed, then checked.

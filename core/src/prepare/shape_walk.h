@@ -27,6 +27,7 @@ class ShapeWalk {
   void walk(Scope& scope);
   void infer(const NodeAt& at);
   void infer_with_onnx(ShapeNode& node);
+  bool infer_if(ShapeNode& node);
   bool infer_loop(ShapeNode& node);
   void take(const Value& value, FoundOutput found);
   void fall_back(const Scope& scope, const Value& value, FoundOutput& found) const;
