@@ -76,8 +76,8 @@ def try_tools(model, runs, tools, python, folder):
         if verdict["fault"]:
             row["fault"] = f"does not run: {verdict['fault']}"
         elif row["difference"] is not None and not row["difference"] <= MOST_DIFFERENCE:
-            finite = math.isfinite(row["difference"])
-            row["fault"] = f"wrong output: {row['difference']:.1e} off" if finite else "wrong output: another shape or type"
+            far = f"{row['difference']:.1e} off" if math.isfinite(row["difference"]) else "another shape or type"
+            row["fault"] = f"wrong output: {far}"
     return {"nodes": original["nodes"], "bytes": original["bytes"], "tools": rows}, outputs["octet"]
 
 
