@@ -90,6 +90,8 @@ const std::vector<Pass>& all_passes() {
       {"fold_constant_casts", "Casts of stored tensors are applied", run_fold_constant_casts, true},
       {"fold_constant_views", "Reshape, Squeeze, Unsqueeze, Flatten and Transpose of a stored tensor are applied",
        run_fold_constant_views, true},
+      {"fold_known_shapes", "sizes that are the same for every input are stored", run_fold_known_shapes},
+      {"fold_constants", "nodes of stored tensors alone are computed", run_fold_constants},
       {"fuse_softmax", "a Softmax written out becomes one", run_fuse_softmax},
       {"fuse_layer_normalization", "LayerNormalization (opset 17) and RMSNormalization (23) take the place of their parts",
        run_fuse_layer_normalization},
