@@ -43,7 +43,7 @@ Value& add_constant(Scope& scope, onnx::TensorProto tensor) {
 }
 
 // The elements of an integer value that is not stored yet, when all are numbers and fit its type.
-std::optional<Sizes> known_elements(const TensorFacts& facts) {
+std::optional<Sizes> known_elements(const ShapeFacts& facts) {
   if (facts.type != onnx::TensorProto::INT64 && facts.type != onnx::TensorProto::INT32) return std::nullopt;
   const auto dims = facts.shape();
   const auto values = facts.data ? numbers(*facts.data) : std::nullopt;
@@ -55,15 +55,15 @@ std::optional<Sizes> known_elements(const TensorFacts& facts) {
   return values;
 }
 
-struct Target {
+struct ReshapeTarget {
   Sizes sizes;
   bool zero_copies = true;  // what 0 means in it
 };
 
 // `wanted` as a stored target. `written`: these are the elements of a target, where 0 and -1 have their meaning, and
 // not sizes of a result.
-std::optional<Target> target_of(const TensorFacts& in, const Dims& wanted, bool allow_zero, bool written) {
-  Target target;
+std::optional<ReshapeTarget> target_of(const ShapeFacts& in, const Dims& wanted, bool allow_zero, bool written) {
+  ReshapeTarget target;
   for (const Dim& size : wanted) {
     if (allow_zero && written && size.is(0)) target.zero_copies = false;
   }
@@ -115,7 +115,7 @@ class KnownShapes {
     if (!is_op(node, "Reshape") || node.input_size() != 2 || !given || given->initializer) return false;
     const auto &in = shapes_.input(at, 0), &target = shapes_.of(given), &out = shapes_.output(at, 0);
     const bool allow_zero = int_attribute(node, "allowzero", 0) != 0;
-    std::optional<Target> found;
+    std::optional<ReshapeTarget> found;
     if (target.data) found = target_of(in, *target.data, allow_zero, true);
     if (!found && out.dims) found = target_of(in, *out.dims, allow_zero, false);
     if (!found || found->sizes.size() > kMaxElements) return false;
@@ -129,7 +129,7 @@ class KnownShapes {
 
  private:
   bool store(Value& value, bool sole_output) {
-    const TensorFacts& facts = shapes_.of(&value);
+    const ShapeFacts& facts = shapes_.of(&value);
     const auto values = known_elements(facts);
     if (!values) return false;
     const bool takes_name = sole_output && value.graph_outputs == 0;
