@@ -72,7 +72,8 @@ TEST(FoldKnownShapes, LeavesSizesThatDiffer) {
 }
 
 const std::string kSizes = R"(<int64 zero = {0}, int64 one = {1}, int64[1] first = {0}, int64[1] twelve = {12},
-    int64[1] width = {64}, int64[1] minus = {-1}> {
+    int64[1] width = {64}, int64[1] minus = {-1},
+    int64[1] two = {2}, int64[1] four = {4}, int64[1] c1 = {1}, float[1,512,8] table> {
     s = Shape(x) b0 = Gather(s, zero) s0 = Gather(s, one) b = Unsqueeze(b0, first) l = Unsqueeze(s0, first)
 )";
 
@@ -117,6 +118,68 @@ TEST(FoldKnownShapes, DeclinesTwoOpenSizesAndNewOnesBesideACopy) {
   Model model = model_of("g (float[batch,seq,64] x) => (float[a,b] y) " + kSizes +
                          "m = Mul(l, width) t = Concat<axis = 0>(b, m) y = Reshape(x, t) }");
   EXPECT_EQ(fold(model), 0);
+}
+
+// A model that divides by the batch already fails on an empty one, so a second -1 takes nothing away.
+TEST(FoldKnownShapes, OpensASizeBesideACopyThatCannotBeZero) {
+  const std::string first = "m = Mul(l, width) t = Concat<axis = 0>(b, m) y = Reshape(x, t) ";
+  Model model = model_of("g (float[batch,seq,64] x) => (float[a,b] y, float[c,d] z) " + kSizes + first +
+                         "u = Concat<axis = 0>(b, minus) z = Reshape(x, u) }");
+  EXPECT_GT(fold(model), 0);
+  EXPECT_EQ(ints(model, "y_shape"), (Ints{0, -1}));
+  Model dead = model_of("g (float[batch,seq,64] x) => (float[a,b] y) " + kSizes + first +
+                        "u = Concat<axis = 0>(b, minus) z = Reshape(x, u) }");
+  PassReport report;
+  run_fold_known_shapes(dead, report);
+  EXPECT_EQ(ints(dead, "y_shape"), (Ints{-99}));
+}
+
+TEST(FoldKnownShapes, SharesEqualSizes) {
+  Model model = model_of("g (float[batch,seq,64] x, float[n] v) => (float[a,b] y, float[c,d] z) " + kSizes + R"(
+      p = Relu(x) ps = Shape(p) pb = Gather(ps, zero) pl = Gather(ps, one)
+      pb1 = Unsqueeze(pb, first) pl1 = Unsqueeze(pl, first)
+      t = Concat<axis = 0>(b, l) y = Expand(v, t)
+      u = Concat<axis = 0>(pb1, pl1) z = Expand(v, u) })");
+  EXPECT_GT(fold(model), 0);
+  EXPECT_EQ(picture(model), lines(R"(
+    s = Shape(x)
+    b0 = Gather(s, zero)
+    s0 = Gather(s, one)
+    b = Unsqueeze(b0, first)
+    l = Unsqueeze(s0, first)
+    t = Concat<axis=0>(b, l)
+    y = Expand(v, t)
+    z = Expand(v, t))"));
+}
+
+TEST(FoldKnownShapes, SharesOnlyWhatIsSeen) {
+  // The sizes that one branch computes are no other branch's.
+  const std::string branch = "() => (float[k] r) { s = Shape(x) r = Expand(v, s) }";
+  Model model = model_of("g (float[n] x, float[1] v, bool c) => (float[m] y) { y = If(c) <then_branch = t " + branch +
+                         ", else_branch = e " + branch + "> }");
+  EXPECT_EQ(fold(model), 0);
+  Model outer = model_of(
+      "g (float[n] x, float[1] v, bool c) => (float[m] y, float[o] w) { o = Shape(x) w = Expand(v, o) y = "
+      "If(c) <then_branch = t " +
+      branch + ", else_branch = e " + branch + "> }");
+  EXPECT_EQ(fold(outer), 2);
+  EXPECT_EQ(picture(outer), lines(R"(
+    o = Shape(x)
+    w = Expand(v, o)
+    y = If(c)
+      then_branch:
+        r = Expand(v, o)
+      else_branch:
+        r = Expand(v, o))"));
+}
+
+// A table of 512 positions cut to the length of the input: added to it, it has that length.
+TEST(FoldKnownShapes, SeesThroughATableOfPositions) {
+  Model model = model_of("g (float[batch,seq,8] x) => (float[a,b,c,d] y) " + kSizes + R"(
+      p = Slice(table, first, l, c1) q = Add(x, p)
+      t = Concat<axis = 0>(b, l, two, four) y = Reshape(q, t) })");
+  EXPECT_GT(fold(model), 0);
+  EXPECT_EQ(ints(model, "y_shape"), (Ints{0, 0, 2, 4}));
 }
 
 }  // namespace

@@ -160,6 +160,20 @@ std::optional<Dim> maximum(const Dim& a, const Dim& b) {
   return result;
 }
 
+bool is_capped(const Dim& a, const Dim& b) {
+  // Either order, as minimum() writes it; the number must be written as text() does, so nothing else can match.
+  const std::string text = a.text(), other = b.text();
+  const std::string front = "min(" + other + ", ", back = ", " + other + ")";
+  std::string_view number;
+  if (text.starts_with(front) && text.ends_with(")")) {
+    number = std::string_view(text).substr(front.size(), text.size() - front.size() - 1);
+  } else if (text.starts_with("min(") && text.ends_with(back)) {
+    number = std::string_view(text).substr(4, text.size() - 4 - back.size());
+  }
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  return !number.empty() && number != "0" && std::all_of(number.begin(), number.end(), digit);
+}
+
 std::optional<std::vector<std::int64_t>> numbers(const Dims& dims) {
   std::vector<std::int64_t> found;
   for (const Dim& dim : dims) {

@@ -37,6 +37,8 @@ class Dim {
   friend std::optional<Dim> divide_floor(const Dim& a, const Dim& b);
   friend std::optional<Dim> minimum(const Dim& a, const Dim& b);
   friend std::optional<Dim> maximum(const Dim& a, const Dim& b);
+  // Whether `a` is the minimum of `b` and a number above 0.
+  friend bool is_capped(const Dim& a, const Dim& b);
 
  private:
   using Factors = std::vector<std::string>;  // sorted; a power repeats its symbol; empty for the number
@@ -58,6 +60,7 @@ std::optional<Dim> divide_exactly(const Dim& a, const Dim& b);
 std::optional<Dim> divide_floor(const Dim& a, const Dim& b);
 std::optional<Dim> minimum(const Dim& a, const Dim& b);
 std::optional<Dim> maximum(const Dim& a, const Dim& b);
+bool is_capped(const Dim& a, const Dim& b);
 
 using Dims = std::vector<Dim>;
 

@@ -1,9 +1,12 @@
 // i = Gather(Shape(x), 1), always 80      →   initializer i
+// j = Gather(Shape(z), 0), as i before    →   what read j reads i
 // y = Reshape(x, Concat(b, s, 12, 64))    →   y = Reshape(x, [0, 0, 12, 64])   where x is [b, s, 768]
-// The first for every integer tensor whose elements are the same for all inputs. The second where each element of a
-// computed target is a number, or the size that x has on the same axis (0 says: copy it), or one that follows from the
-// others (-1). A new -1 is declined beside a copied size: while that one is 0 the runtime refuses to divide by it.
-#include <cstring>
+// The first for every integer tensor whose elements are the same for all inputs, the second where they are the same
+// expressions of the inputs' sizes. The third where each element of a computed target is a number, or the size that x
+// has on the same axis (0 says: copy it), or one that follows from the others (-1). A new -1 stands beside a copied
+// size only where that cannot be 0: the runtime refuses to divide by it.
+#include <algorithm>
+#include <map>
 
 #include "model/graph_match.h"
 #include "model/tensor_access.h"
@@ -60,24 +63,30 @@ struct ReshapeTarget {
   bool zero_copies = true;  // what 0 means in it
 };
 
+// Whether a run in which none of `nonzero` is 0 has no 0 for this size either: it is a factor of one of them.
+bool never_zero(const Dim& size, const Dims& nonzero) {
+  if (const auto number = size.number()) return *number > 0;
+  return std::any_of(nonzero.begin(), nonzero.end(), [&](const Dim& dim) { return divide_exactly(dim, size); });
+}
+
 // `wanted` as a stored target. `written`: these are the elements of a target, where 0 and -1 have their meaning, and
 // not sizes of a result.
-std::optional<ReshapeTarget> target_of(const ShapeFacts& in, const Dims& wanted, bool allow_zero, bool written) {
+std::optional<ReshapeTarget> target_of(const ShapeFacts& in, const Dims& wanted, bool allow_zero, bool written,
+                                       const Dims& nonzero) {
   ReshapeTarget target;
   for (const Dim& size : wanted) {
     if (allow_zero && written && size.is(0)) target.zero_copies = false;
   }
   int open = 0;
-  bool copies = false, new_open = false;
+  bool safe = true, new_open = false;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     const auto number = wanted[i].number();
-    const bool same = in.dims && i < in.dims->size() && (*in.dims)[i] == wanted[i];
-    if (number && (*number > 0 || (written && *number == 0))) {
+    const Dim* same_axis = in.dims && i < in.dims->size() ? &(*in.dims)[i] : nullptr;
+    if (number && *number > 0) {
       target.sizes.push_back(*number);
-      copies = copies || *number == 0;
-    } else if (same && target.zero_copies) {
+    } else if ((written && wanted[i].is(0)) || (same_axis && *same_axis == wanted[i] && target.zero_copies)) {
       target.sizes.push_back(0);
-      copies = true;
+      safe = safe && same_axis && never_zero(*same_axis, nonzero);
     } else if (number && !(written && *number == -1)) {
       return std::nullopt;
     } else {
@@ -86,14 +95,32 @@ std::optional<ReshapeTarget> target_of(const ShapeFacts& in, const Dims& wanted,
       new_open = new_open || !number;
     }
   }
-  if (open > 1 || (open == 1 && !target.zero_copies) || (new_open && copies)) return std::nullopt;
+  if (open > 1 || (open == 1 && !target.zero_copies) || (new_open && !safe)) return std::nullopt;
   return target;
+}
+
+// Sizes without which no run gets through: those that stand beside a -1 in targets that the model has already.
+Dims nonzero_sizes(const GraphView& view, const Shapes& shapes) {
+  Dims sizes;
+  for (const NodeAt& at : view.nodes()) {
+    if (at.scope->parent || !is_op(*at.node, "Reshape") || at.node->output_size() != 1) continue;
+    const Value* out = view.find(*at.scope, at.node->output(0));
+    if (!out || (out->uses.empty() && out->graph_outputs == 0)) continue;
+    const auto &target = shapes.input(at, 1).data, &in = shapes.input(at, 0).dims;
+    if (!target || std::none_of(target->begin(), target->end(), [](const Dim& dim) { return dim.is(-1); })) continue;
+    for (std::size_t i = 0; i < target->size(); ++i) {
+      const Dim& size = (*target)[i];
+      if (!size.number()) sizes.push_back(size);
+      if (size.is(0) && in && i < in->size() && !(*in)[i].number()) sizes.push_back((*in)[i]);
+    }
+  }
+  return sizes;
 }
 
 class KnownShapes {
  public:
   KnownShapes(Model& model, const GraphView& view, const Shapes& shapes)
-      : model_(model), view_(view), shapes_(shapes), names_(model.proto()) {}
+      : model_(model), view_(view), shapes_(shapes), names_(model.proto()), nonzero_(nonzero_sizes(view, shapes)) {}
 
   // Stores what is known of the node's outputs; true when that makes the node unnecessary.
   bool store_outputs(const NodeAt& at, int& changes) {
@@ -109,6 +136,28 @@ class KnownShapes {
     return any && !needed;
   }
 
+  // Gives readers of the node's outputs the first value that holds the same sizes.
+  int share_outputs(const NodeAt& at) {
+    int changes = 0;
+    for (const auto& name : at.node->output()) {
+      Value* value = name.empty() ? nullptr : view_.find(*at.scope, name);
+      if (!value || value->producer != at.node) continue;
+      const std::string contents = contents_of(shapes_.of(value));
+      if (contents.empty()) continue;
+      Value* first = nullptr;
+      for (const Scope* scope = at.scope; scope && !first; scope = scope->parent) {
+        const auto found = first_.find({scope, contents});
+        if (found != first_.end()) first = found->second;
+      }
+      if (!first) first_[{at.scope, contents}] = value;
+      if (!first || value->uses.empty() || !redirect(view_, *value, *first)) continue;
+      first->uses.insert(first->uses.end(), value->uses.begin(), value->uses.end());
+      value->uses.clear();
+      ++changes;
+    }
+    return changes;
+  }
+
   bool store_target(const NodeAt& at) {
     auto& node = *at.node;
     const Value* given = view_.input(at, 1);
@@ -116,8 +165,8 @@ class KnownShapes {
     const auto &in = shapes_.input(at, 0), &target = shapes_.of(given), &out = shapes_.output(at, 0);
     const bool allow_zero = int_attribute(node, "allowzero", 0) != 0;
     std::optional<ReshapeTarget> found;
-    if (target.data) found = target_of(in, *target.data, allow_zero, true);
-    if (!found && out.dims) found = target_of(in, *out.dims, allow_zero, false);
+    if (target.data) found = target_of(in, *target.data, allow_zero, true, nonzero_);
+    if (!found && out.dims) found = target_of(in, *out.dims, allow_zero, false, nonzero_);
     if (!found || found->sizes.size() > kMaxElements) return false;
     const std::string name = names_.fresh(node.output(0) + "_shape");
     add_constant(*at.scope, ints_tensor(model_, name, onnx::TensorProto::INT64,
@@ -128,6 +177,15 @@ class KnownShapes {
   }
 
  private:
+  // Type, rank and elements of an integer value whose elements are known expressions; "" for all others.
+  static std::string contents_of(const ShapeFacts& facts) {
+    if (facts.type != onnx::TensorProto::INT64 && facts.type != onnx::TensorProto::INT32) return {};
+    if (!facts.data || !facts.dims || facts.dims->size() > 1) return {};
+    std::string text = std::to_string(facts.type) + (facts.dims->empty() ? " " : " list ");
+    for (const Dim& dim : *facts.data) text += dim.text() + "; ";
+    return text;
+  }
+
   bool store(Value& value, bool sole_output) {
     const ShapeFacts& facts = shapes_.of(&value);
     const auto values = known_elements(facts);
@@ -150,6 +208,8 @@ class KnownShapes {
   const GraphView& view_;
   const Shapes& shapes_;
   NameSet names_;
+  const Dims nonzero_;
+  std::map<std::pair<const Scope*, std::string>, Value*> first_;  // by what they hold
 };
 
 }  // namespace
@@ -164,6 +224,9 @@ void run_fold_known_shapes(Model& model, PassReport& report) {
     if (known.store_outputs(at, report.changes)) dead.insert(at.node);
   }
   for (const NodeAt& at : view.nodes()) report.changes += !dead.contains(at.node) && known.store_target(at);
+  for (const NodeAt& at : view.nodes()) {
+    if (!dead.contains(at.node) && subgraphs(*at.node).empty()) report.changes += known.share_outputs(at);
+  }
   remove_nodes(view, dead);
 }
 
