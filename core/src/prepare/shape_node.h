@@ -57,6 +57,8 @@ class ShapeNode {
 // Sizes that follow from the inputs by arithmetic that onnx leaves out when a size has a name (Conv, Reshape, Concat
 // …).
 void refine_sizes(ShapeNode& node);
+// The part of it for operators that broadcast; false when this is none.
+bool refine_broadcast(ShapeNode& node);
 
 // Operators that onnx's registry does not know: those of ONNX Runtime. False when it is none of them.
 bool infer_contributed(ShapeNode& node);

@@ -326,57 +326,6 @@ void tile(ShapeNode& node) {
   node.out().refine(sizes);
 }
 
-// One size of two that are broadcast; nothing when it cannot be told which is larger.
-std::optional<Dim> broadcast(const Dim& a, const Dim& b) {
-  if (a == b || b.is(1)) return a;
-  if (a.is(1)) return b;
-  if (a.number().value_or(0) > 1) return a;
-  if (b.number().value_or(0) > 1) return b;
-  // A table cut to a length that it may not have: min(512, seq) beside seq only ever means seq.
-  if (is_capped(a, b)) return b;
-  if (is_capped(b, a)) return a;
-  return std::nullopt;
-}
-
-std::optional<Sizes> broadcast(const Dims& a, const Dims& b) {
-  const std::size_t rank = std::max(a.size(), b.size());
-  Sizes sizes(rank);
-  for (std::size_t i = 0; i < rank; ++i) {
-    const std::size_t from_end = rank - i;
-    const Dim x = from_end <= a.size() ? a[a.size() - from_end] : Dim(1);
-    const Dim y = from_end <= b.size() ? b[b.size() - from_end] : Dim(1);
-    sizes[i] = broadcast(x, y);
-  }
-  return sizes;
-}
-
-// Onnx's own inference gives up where two names meet.
-void elementwise(ShapeNode& node) {
-  Sizes sizes;
-  for (int i = 0; i < node.node().input_size(); ++i) {
-    const auto& in = node.dims(i);
-    if (!in) return;
-    if (i == 0) {
-      sizes.assign(in->begin(), in->end());
-      continue;
-    }
-    Sizes wider(std::max(sizes.size(), in->size()));
-    for (std::size_t k = 0; k < wider.size(); ++k) {
-      const std::size_t from_end = wider.size() - k;
-      const auto x = from_end <= sizes.size() ? sizes[sizes.size() - from_end] : Dim(1);
-      if (x) wider[k] = broadcast(*x, from_end <= in->size() ? (*in)[in->size() - from_end] : Dim(1));
-    }
-    sizes = std::move(wider);
-  }
-  node.out().refine(sizes);
-}
-
-void expand(ShapeNode& node) {
-  const auto& in = node.dims(0);
-  const auto shape = node.values(1);
-  if (in && shape) node.out().refine(*broadcast(*in, *shape));
-}
-
 void constant_of_shape(ShapeNode& node) {
   if (const auto shape = node.values(0)) node.out().refine(Sizes(shape->begin(), shape->end()));
 }
@@ -421,28 +370,12 @@ void refine_sizes(ShapeNode& node) {
       {"Resize", resize},
       {"Upsample", upsample},
       {"Tile", tile},
-      {"Expand", expand},
       {"ConstantOfShape", constant_of_shape},
       {"Range", range},
       {"DepthToSpace", depth_to_space},
       {"SpaceToDepth", depth_to_space},
-      {"Add", elementwise},
-      {"Sub", elementwise},
-      {"Mul", elementwise},
-      {"Div", elementwise},
-      {"Pow", elementwise},
-      {"Min", elementwise},
-      {"Max", elementwise},
-      {"And", elementwise},
-      {"Or", elementwise},
-      {"Equal", elementwise},
-      {"Greater", elementwise},
-      {"Less", elementwise},
-      {"GreaterOrEqual", elementwise},
-      {"LessOrEqual", elementwise},
-      {"Where", elementwise},
   };
-  if (!is_standard(node.node())) return;
+  if (!is_standard(node.node()) || refine_broadcast(node)) return;
   const auto rule = rules.find(node.node().op_type());
   if (rule != rules.end()) rule->second(node);
 }
