@@ -1,0 +1,56 @@
+// Operators that multiply their input by a stored weight, and constants moved into that weight: what the fusions of
+// BatchNormalization and of arithmetic with constants have in common.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/graph_match.h"
+
+namespace octet {
+
+// y · scale + shift per channel: one element for all channels, one for each, or none where there is nothing to do.
+struct Affine {
+  std::vector<double> scale, shift;
+};
+
+// A tensor of [groups][rows][columns][inner] elements, whose channel is group · columns + column.
+struct ChannelLayout {
+  std::uint64_t groups = 1, rows = 1, columns = 1, inner = 1;
+  std::uint64_t channels() const { return groups * columns; }
+};
+
+// Conv, ConvTranspose, Gemm or MatMul with a stored weight on the right.
+struct LinearOp {
+  NodeAt at;
+  Value* weight = nullptr;
+  ChannelLayout by_output;                // the weight by output channels
+  std::optional<ChannelLayout> by_input;  // by input channels: Conv alone
+  std::optional<std::int64_t> rank;       // of the output; a MatMul does not tell
+  std::int64_t channel_axis = 1;          // in an output of that rank
+};
+std::optional<LinearOp> linear_op(const GraphView& view, const NodeAt& at);
+
+// The elements of a stored tensor of a float type that has one element, or one per channel at `axis` of a tensor of
+// `rank` axes that it is combined with. Nothing for any other shape, which would make the result larger.
+std::optional<std::vector<double>> channel_values(const Model& model, const Value* value, std::int64_t rank,
+                                                  std::int64_t axis, std::uint64_t channels);
+
+// As many doubles as the stored float tensor has elements.
+std::vector<double> tensor_as_double(const Model& model, const onnx::TensorProto& tensor);
+
+// The operator gives affine(y) from now on. Returns what is in the way, having changed nothing, or "". A MatMul gets a
+// shift by becoming a Gemm; the caller knows then that its input has rank 2.
+std::string apply_to_output(Model& model, const GraphView& view, const LinearOp& op, const Affine& affine,
+                            NameSet& names);
+
+// Whether a Conv has no padding at all: then a constant before it can be told from the inside of the image alone.
+bool pads_nothing(const onnx::NodeProto& conv);
+
+// The Conv gives from x what it gave from affine(x).
+std::string apply_to_input(Model& model, const GraphView& view, const LinearOp& op, const Affine& affine,
+                           NameSet& names);
+
+}  // namespace octet
