@@ -62,6 +62,33 @@ std::vector<Fusion> fusions() {
       {"DoubleGemm", "fuse_channel_constants",
        "g (double[3,5] x) => (double[3,4] y) <double[5,4] w, double[4] b> { c = Gemm(x, w) d = Mul(c, b) y = Add(b, d) "
        "}"},
+      {"PadConv", "fuse_pads",
+       R"(g (float[1,3,8,8] x) => (float[1,4,n,k] y) <float[4,3,3,3] w, int64[8] p = {0, 0, 1, 2, 0, 0, 3, 0}> {
+            c = Pad(x, p) y = Conv<pads = [1, 0, 0, 0], strides = [2, 2]>(c, w) })"},
+      {"PadAttributesConv", "fuse_pads",
+       R"(g (float[1,3,8] x) => (float[1,4,n] y) <float[4,3,3] w> {
+            c = Pad<pads = [0, 0, 2, 0, 0, 1]>(x) y = Conv<auto_pad = "VALID">(c, w) })",
+       10},
+      {"PadAxesConv", "fuse_pads",
+       R"(g (float[1,3,8,8] x) => (float[1,4,n,k] y) <float[4,3,3,3] w, int64[2] p = {1, 2}, float v = {0}, int64[1] a = {-1}> {
+            c = Pad(x, p, v, a) y = Conv(c, w) })",
+       18},
+      {"PadAveragePool", "fuse_pads",
+       R"(g (float[1,3,8,8] x) => (float[1,3,n,k] y) <int64[8] p = {0, 0, 1, 2, 0, 0, 1, 0}> {
+            c = Pad(x, p) y = AveragePool<kernel_shape = [3, 3], strides = [2, 2]>(c) })"},
+      {"HardSigmoidOutside", "fuse_activations",
+       R"(g (float[64] x) => (float[64] y) <float b = {3}, float z = {0}, float m = {6}> {
+            a = Add(x, b) c = Clip(a, z, m) d = Mul(x, c) y = Div(d, m) })",
+       12},
+      {"HardSigmoidInside", "fuse_activations",
+       R"(g (float[64] x) => (float[64] y) <float b = {3}, float s = {0.166666672}> {
+            a = Add(b, x) c = Clip<min = 0.0, max = 6.0>(a) d = Mul(c, s) y = Mul(d, x) })",
+       10},
+      {"HardSwish", "fuse_activations",
+       R"(g (float[64] x) => (float[64] y) <float b = {3}, float z = {0}, float m = {6}> {
+            a = Add(x, b) c = Clip(a, z, m) d = Div(c, m) y = Mul(x, d) })"},
+      {"MaxMin", "fuse_activations",
+       R"(g (float[64] x) => (float[64] y) <float z = {0}, float m = {6}> { a = Max(x, z) b = Neg(a) c = Max(z, b) y = Min(c, m) })"},
   };
 }
 

@@ -40,7 +40,7 @@ class BatchNormalizations : public LinearFusion {
  public:
   using LinearFusion::LinearFusion;
 
-  bool fuse(const NodeAt& at) {
+  bool visit(const NodeAt& at) {
     if (!normalizes_for_inference(*at.node)) return false;
     if (const auto op = producer(at, 0)) {
       if (!op->rank && !facts(at, 0).has_rank(2)) return false;
@@ -59,10 +59,7 @@ class BatchNormalizations : public LinearFusion {
 void run_fuse_batch_normalization(Model& model, PassReport& report) {
   // What version 6 and older meant by these operators depends on attributes that went since.
   if (opset_of(model.proto()) < 7) return;
-  for (bool again = true; again;) {
-    BatchNormalizations pass(model, report);
-    again = pass.sweep([&](const NodeAt& at) { return pass.fuse(at); });
-  }
+  sweep_until_still<BatchNormalizations>(model, report);
 }
 
 }  // namespace octet

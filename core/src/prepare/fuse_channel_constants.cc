@@ -32,7 +32,7 @@ class ChannelConstants : public LinearFusion {
  public:
   using LinearFusion::LinearFusion;
 
-  bool fuse(const NodeAt& at) {
+  bool visit(const NodeAt& at) {
     if (!is_arithmetic(*at.node)) return false;
     for (const int constant : {0, 1}) {
       const Value* value = view_.input(at, constant);
@@ -83,10 +83,7 @@ class ChannelConstants : public LinearFusion {
 void run_fuse_channel_constants(Model& model, PassReport& report) {
   // What version 6 and older meant by these operators depends on attributes that went since.
   if (opset_of(model.proto()) < 7) return;
-  for (bool again = true; again;) {
-    ChannelConstants pass(model, report);
-    again = pass.sweep([&](const NodeAt& at) { return pass.fuse(at); });
-  }
+  sweep_until_still<ChannelConstants>(model, report);
 }
 
 }  // namespace octet

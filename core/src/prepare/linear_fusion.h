@@ -1,38 +1,22 @@
-// One sweep over a graph that moves nodes into the weights of linear operators beside them. Values that a sweep has
-// changed wait for the next one.
+// A walk that moves nodes into the weights of linear operators beside them.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <unordered_set>
 
 #include "prepare/linear_op.h"
-#include "prepare/pass.h"
-#include "prepare/shapes.h"
+#include "prepare/sweep.h"
 
 namespace octet {
 
-class LinearFusion {
+class LinearFusion : public Sweep {
  public:
-  LinearFusion(Model& model, PassReport& report) : model_(model), report_(report), view_(model.proto()) {}
-
-  // Calls visit(at) for every node, which says whether it was moved. False when none was.
-  template <class Visit>
-  bool sweep(Visit visit) {
-    for (const NodeAt& at : view_.nodes()) {
-      if (!touched_.has(at.node) && visit(at)) ++report_.changes;
-    }
-    remove_nodes(view_, dead_);
-    return !dead_.empty();
-  }
+  using Sweep::Sweep;
 
  protected:
   // The linear operator whose result `at` alone reads, at `input`.
   std::optional<LinearOp> producer(const NodeAt& at, int input) const {
-    const Value* between = view_.input(at, input);
-    const auto made = producer_of(between);
-    if (!made || made->scope != at.scope || !only_use(*between) || touched_.has(made->node)) return std::nullopt;
-    return linear_op(view_, *made);
+    const auto made = sole_producer(at, input);
+    return made ? linear_op(view_, *made) : std::nullopt;
   }
 
   // The Conv that alone reads the result of `at`, whose own input is `input`.
@@ -49,7 +33,8 @@ class LinearFusion {
   bool move_back(const NodeAt& at, const LinearOp& op, const Affine& affine) {
     if (const auto why = apply_to_output(model_, view_, op, affine, names_); !why.empty()) return decline(at, op, why);
     op.at.node->set_output(0, at.node->output(0));
-    return finish(*at.node, *op.at.node);
+    take(*at.node, *op.at.node);
+    return true;
   }
 
   // `at` goes, `op` behind it reads its input.
@@ -57,7 +42,8 @@ class LinearFusion {
     if (!affine.shift.empty() && !pads_nothing(*op.at.node)) return decline(at, op, "it pads with zeros in between");
     if (const auto why = apply_to_input(model_, view_, op, affine, names_); !why.empty()) return decline(at, op, why);
     op.at.node->set_input(0, at.node->input(input));
-    return finish(*at.node, *op.at.node);
+    take(*at.node, *op.at.node);
+    return true;
   }
 
   bool decline(const NodeAt& at, const LinearOp& op, const std::string& why) {
@@ -68,32 +54,8 @@ class LinearFusion {
     return false;
   }
 
-  // Of a node's input. Shapes are told of a sound graph, which it is not between the first change and the end of the
-  // sweep: until then nothing is known, and the next sweep asks again.
-  const TensorFacts& facts(const NodeAt& at, int input) {
-    static const TensorFacts kNothing;
-    if (!shapes_ && !dead_.empty()) return kNothing;
-    if (!shapes_) shapes_.emplace(model_, view_);
-    return shapes_->input(at, input);
-  }
-
-  Model& model_;
-  PassReport& report_;
-  GraphView view_;
-
  private:
-  bool finish(const onnx::NodeProto& gone, onnx::NodeProto& survivor) {
-    inherit_marks(gone, survivor);
-    dead_.insert(&gone);
-    touched_.add(&gone);
-    touched_.add(&survivor);
-    return true;
-  }
-
   NameSet names_{model_.proto()};
-  Touched touched_;
-  std::unordered_set<const onnx::NodeProto*> dead_;
-  std::optional<Shapes> shapes_;
 };
 
 }  // namespace octet

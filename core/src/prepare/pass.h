@@ -48,6 +48,8 @@ void run_fold_constants(Model& model, PassReport& report);
 void run_fuse_softmax(Model& model, PassReport& report);
 void run_fuse_layer_normalization(Model& model, PassReport& report);
 void run_fuse_gelu(Model& model, PassReport& report);
+void run_fuse_activations(Model& model, PassReport& report);
+void run_fuse_pads(Model& model, PassReport& report);
 void run_fuse_batch_normalization(Model& model, PassReport& report);
 void run_fuse_channel_constants(Model& model, PassReport& report);
 void run_share_equal_tensors(Model& model, PassReport& report);

@@ -96,6 +96,8 @@ const std::vector<Pass>& all_passes() {
       {"fuse_layer_normalization", "LayerNormalization (opset 17) and RMSNormalization (23) take the place of their parts",
        run_fuse_layer_normalization},
       {"fuse_gelu", "Gelu (opset 20) takes the place of its parts", run_fuse_gelu},
+      {"fuse_activations", "parts of HardSigmoid, HardSwish, Relu and Clip become these", run_fuse_activations},
+      {"fuse_pads", "Pad with zeros goes into the Conv or AveragePool behind it", run_fuse_pads},
       {"fuse_batch_normalization", "BatchNormalization goes into the weights beside it", run_fuse_batch_normalization},
       {"fuse_channel_constants", "Mul, Add, Sub and Div by a constant per channel go into the weights beside them",
        run_fuse_channel_constants},
