@@ -1,5 +1,5 @@
-// Fusions, run: each model as written against what one pass makes of it, with the runtime's own optimizations off and
-// on.
+// Fusions and opset conversions, run: each model as written against what one pass, or the converter, makes of it, with
+// the runtime's own optimizations off and on.
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -18,6 +18,7 @@ constexpr double kTolerance = 1e-5;
 struct Fusion {
   std::string name, pass, text;
   int opset = 17;
+  int to = 0;  // converted to this opset, with no pass
 };
 
 void PrintTo(const Fusion& fusion, std::ostream* out) { *out << fusion.name; }
@@ -89,6 +90,24 @@ std::vector<Fusion> fusions() {
             a = Add(x, b) c = Clip(a, z, m) d = Div(c, m) y = Mul(x, d) })"},
       {"MaxMin", "fuse_activations",
        R"(g (float[64] x) => (float[64] y) <float z = {0}, float m = {6}> { a = Max(x, z) b = Neg(a) c = Max(z, b) y = Min(c, m) })"},
+      {"UpsampleNearest", "",
+       R"(g (float[1,2,5,7] x) => (float[1,2,n,k] y) <float[4] s = {1, 1, 2, 1.7}> { y = Upsample(x, s) })", 9, 13},
+      {"UpsampleNearest10", "",
+       R"(g (float[1,2,5,7] x) => (float[1,2,n,k] y) <float[4] s = {1, 1, 2, 1.7}> { y = Upsample(x, s) })", 9, 10},
+      {"UpsampleLinear", "",
+       R"(g (float[1,2,5,7] x) => (float[1,2,n,k] y) { y = Upsample<mode = "linear", scales = [1.0, 1.0, 2.0, 1.7]>(x) })",
+       7, 11},
+      {"ResizeNearest", "",
+       R"(g (float[1,2,5,7] x) => (float[1,2,n,k] y) <float[4] s = {1, 1, 2.5, 1.7}> { y = Resize(x, s) })", 10, 17},
+      {"ResizeNearestDown", "",
+       R"(g (float[1,2,9,7] x) => (float[1,2,n,k] y) <float[4] s = {1, 1, 0.7, 0.6}> { y = Resize(x, s) })", 10, 18},
+      {"ResizeLinear", "",
+       R"(g (float[1,2,9,7] x) => (float[1,2,n,k] y) <float[4] s = {1, 1, 0.7, 1.6}> { y = Resize<mode = "linear">(x, s) })",
+       10, 13},
+      {"Softmaxes", "",
+       R"(g (float[2,3,4] x, float[2,5,1] u) => (float[2,3,4] y, float[2,5,1] v, float[2,3,4] z) {
+            y = Softmax<axis = 2>(x) v = Softmax(u) z = LogSoftmax(x) })",
+       11, 17},
   };
 }
 
@@ -155,10 +174,14 @@ TEST_P(FuseRuns, GivesWhatTheModelGave) {
   const Sample wanted = Session::from_bytes(original, {.optimize = false}).run(inputs);
   Model model = fixtures::load(original);
   const int nodes = model.proto().graph().node_size();
-  PrepareOptions options;
-  options.passes = {fusion.pass, "drop_unused"};
-  EXPECT_GT(prepare(model, options).front().changes, 0);
-  EXPECT_LE(model.proto().graph().node_size(), nodes) << pictures::picture(model);
+  if (fusion.to > 0) {
+    convert_opset(model, fusion.to);
+  } else {
+    PrepareOptions options;
+    options.passes = {fusion.pass, "drop_unused"};
+    EXPECT_GT(prepare(model, options).front().changes, 0);
+    EXPECT_LE(model.proto().graph().node_size(), nodes) << pictures::picture(model);
+  }
   pictures::expect_sound(model);
   const auto bytes = fixtures::save(model);
   for (const bool optimize : {false, true}) {

@@ -32,6 +32,7 @@ void check_function_calls(const onnx::ModelProto& model);
 
 void run_inline_functions(Model& model, PassReport& report);
 void run_sort_nodes(Model& model, PassReport& report);
+void run_convert_upsample(Model& model, PassReport& report);
 void run_remove_initializer_inputs(Model& model, PassReport& report);
 void run_lift_constants(Model& model, PassReport& report);
 void run_share_equal_nodes(Model& model, PassReport& report);

@@ -74,6 +74,7 @@ const std::vector<Pass>& all_passes() {
   static const std::vector<Pass> passes = {
       {"inline_functions", "local functions become ordinary nodes", run_inline_functions, true},
       {"sort_nodes", "producers come before consumers", run_sort_nodes, true},
+      {"convert_upsample", "Upsample becomes Resize where the opset has no Upsample", run_convert_upsample, true},
       {"remove_initializer_inputs", "weights are no longer listed as inputs", run_remove_initializer_inputs, true},
       {"lift_constants", "Constant nodes become initializers", run_lift_constants, true},
       {"share_equal_nodes", "nodes that compute the same become one", run_share_equal_nodes},
