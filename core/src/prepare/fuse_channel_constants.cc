@@ -49,7 +49,7 @@ class ChannelConstants : public LinearFusion {
     std::int64_t rank = op->rank.value_or(1), axis = op->rank ? 1 : 0;
     const bool shifts = is_op(*at.node, "Add") || is_op(*at.node, "Sub");
     if (!op->rank && (shifts || value.initializer->dims_size() > 1)) {
-      const TensorFacts& found = facts(at, 1 - constant);
+      const ShapeFacts& found = facts(at, 1 - constant);
       if (!found.dims || found.dims->empty() || (shifts && found.dims->size() != 2)) return false;
       rank = static_cast<std::int64_t>(found.dims->size());
       axis = rank - 1;
@@ -67,7 +67,7 @@ class ChannelConstants : public LinearFusion {
     const std::uint64_t channels = op->by_input->channels();
     // The constant may have made a smaller x as large as the Conv wants it.
     if (element_count(tensor) != 1 || tensor.dims_size() > 1) {
-      const TensorFacts& found = facts(at, 1 - constant);
+      const ShapeFacts& found = facts(at, 1 - constant);
       if (!found.has_rank(static_cast<std::size_t>(*op->rank))) return false;
       if (element_count(tensor) != 1 && !(*found.dims)[1].is(static_cast<std::int64_t>(channels))) return false;
     }

@@ -48,7 +48,7 @@ bool is_softmax(const onnx::NodeProto& node) {
 }
 
 // The one axis that such a node of before opset 13 works on; nothing when there are several or it cannot be told.
-std::optional<std::int64_t> single_axis(const onnx::NodeProto& node, const TensorFacts& input) {
+std::optional<std::int64_t> single_axis(const onnx::NodeProto& node, const ShapeFacts& input) {
   std::int64_t axis = int_attribute(node, "axis", 1);
   if (axis == -1) return axis;
   if (!input.dims) return std::nullopt;

@@ -43,8 +43,8 @@ class Sweep {
 
   // Of a node's input. Shapes are told of a sound graph, which it is not between the first change and the end of the
   // walk: until then nothing is known, and the next walk asks again.
-  const TensorFacts& facts(const NodeAt& at, int input) {
-    static const TensorFacts kNothing;
+  const ShapeFacts& facts(const NodeAt& at, int input) {
+    static const ShapeFacts kNothing;
     if (!shapes_ && changed_) return kNothing;
     if (!shapes_) shapes_.emplace(model_, view_);
     return shapes_->input(at, input);
