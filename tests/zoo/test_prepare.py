@@ -57,10 +57,11 @@ def test_computes_the_same(prepared, optimized):
 
 
 def test_has_the_same_inputs_and_outputs(prepared):
-    before, after = (runtime.session(path, optimized=False) for path in (prepared.source, prepared.path))
-    for side in ("get_inputs", "get_outputs"):
-        old, new = ([(v.name, v.type, len(v.shape)) for v in getattr(s, side)()] for s in (before, after))
-        assert new == old
+    """As the file declares them, wrong as that may be; without weights, which IR 3 lists as inputs."""
+    before, after = (onnx.load(path, load_external_data=False).graph for path in (prepared.source, prepared.path))
+    stored = {tensor.name for tensor in before.initializer}
+    assert list(after.input) == [v for v in before.input if v.name not in stored]
+    assert list(after.output) == list(before.output)
 
 
 def test_is_no_larger(prepared):
