@@ -268,6 +268,27 @@ TEST(FuseChannelConstants, BeforeAConv) {
   EXPECT_THAT(values(plain, "w_bias"), ElementsAre(-6));
 }
 
+TEST(FuseChannelConstants, AFactorPassesASumThatThePaddingHolds) {
+  const std::string head =
+      "g (float[1,2,n] x) => (float[1,1,n] y) <float[1,2,3] w = {1, 2, 3, 4, 5, 6}, float[2,1] k = "
+      "{2, 4}, float[2,1] d = {8, 8}, float s = {2}, float t = {6}, float o = {1e-9}> { ";
+  const auto check = [&](const std::string& body, const std::string& sum, const std::vector<float>& shift) {
+    Model model = model_of(head + body + " y = Conv<pads = [1, 1]>(b, w) }");
+    EXPECT_EQ(constants(model).changes, 1) << body;
+    EXPECT_EQ(picture(model), "\n" + sum + "\ny = Conv<pads=[1,1]>(b, w)\n");
+    const auto& node = model.proto().graph().node(0);
+    EXPECT_EQ(values(model, node.input(0) == "x" ? node.input(1) : node.input(0)), shift);
+    return values(model, "w");
+  };
+  EXPECT_THAT(check("a = Mul(x, k) b = Add(a, d)", "b = Add(x, d_scaled)", {4, 2}), ElementsAre(2, 4, 6, 16, 20, 24));
+  EXPECT_THAT(check("a = Mul(s, x) b = Add(t, a)", "b = Add(t_scaled, x)", {3}), ElementsAre(2, 4, 6, 8, 10, 12));
+  EXPECT_THAT(check("a = Div(x, s) b = Add(a, d)", "b = Add(x, d_scaled)", {16, 16}),
+              ElementsAre(0.5, 1, 1.5, 2, 2.5, 3));
+  EXPECT_THAT(check("a = Mul(x, k) b = Add(a, t)", "b = Add(x, t_scaled)", {3, 1.5}), ElementsAre(2, 4, 6, 16, 20, 24));
+  Model tiny = model_of(head + "a = Mul(x, o) b = Add(a, t) y = Conv<pads = [1, 1]>(b, w) }");
+  EXPECT_EQ(constants(tiny).changes, 0) << "the sum would lose what it adds to";
+}
+
 TEST(FuseChannelConstants, AnAddMakesAGemmOfAMatrixProduct) {
   Model model = model_of(R"(g (float[n,2] x) => (float[n,3] y)
     <float[2,3] w = {1, 2, 3, 4, 5, 6}, float[3] b = {1, 2, 3}> { c = MatMul(x, w) y = Add(b, c) })");

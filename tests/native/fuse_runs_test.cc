@@ -58,6 +58,9 @@ std::vector<Fusion> fusions() {
       {"FactorsPaddedConv", "fuse_channel_constants",
        R"(g (float[1,4,8,8] x) => (float[1,6,n,k] y) <float[6,4,3,3] w, float[4,1,1] p, float[1] s = {6}> {
             d = Mul(x, p) e = Div(d, s) y = Conv<auto_pad = "SAME_LOWER">(e, w) })"},
+      {"FactorSumPaddedConv", "fuse_channel_constants",
+       R"(g (float[1,4,8,8] x) => (float[1,6,n,k] y) <float[6,2,3,3] w, float[4,1,1] p, float[1] s = {6}> {
+            d = Mul(x, s) e = Add(d, p) y = Conv<pads = [1, 1, 1, 1], group = 2>(e, w) })"},
       {"MatMulAdd", "fuse_channel_constants",
        "g (float[3,5] x) => (float[3,4] y) <float[5,4] w, float[4] b> { c = MatMul(x, w) y = Add(c, b) }"},
       {"DoubleGemm", "fuse_channel_constants",

@@ -1,9 +1,13 @@
 // y = Mul | Div | Add | Sub(Conv(x, w, b), c)   →   y = Conv(x, w · c, b · c)  |  …  |  y = Conv(x, w, b + c)  |  …
 // y = Conv(Mul | Div | Add | Sub(x, c), w, b)   →   y = Conv(x, w · c, b)  |  …  |  y = Conv(x, w, b + Σ w · c)  |  …
+// y = Conv<pads>(Add(Mul(x, c), d), w, b)               →   y = Conv<pads>(Add(x, d / c), w · c, b)
 //   c: stored, one element or one per channel. The first form holds for ConvTranspose, Gemm and MatMul too; where the
 //   output of a MatMul has rank 2, an Add makes it a Gemm. In the second, a Conv that pads takes no Add or Sub: what it
 //   pads with is zero after the addition, not before. Nobody else may see the value between, nor the weight that
 //   changes.
+#include <algorithm>
+#include <cmath>
+
 #include "prepare/linear_fusion.h"
 
 namespace octet {
@@ -28,6 +32,9 @@ bool is_arithmetic(const onnx::NodeProto& node) {
          node.input_size() == 2 && node.output_size() == 1;
 }
 
+// What a sum is divided by without a loss worth the name.
+bool is_moderate(double factor) { return std::abs(factor) >= 1.0 / 1024 && std::abs(factor) <= 1024; }
+
 class ChannelConstants : public LinearFusion {
  public:
   using LinearFusion::LinearFusion;
@@ -37,7 +44,7 @@ class ChannelConstants : public LinearFusion {
     for (const int constant : {0, 1}) {
       const Value* value = view_.input(at, constant);
       if (!value || !value->constant() || !is_float_type(value->initializer->data_type())) continue;
-      return back(at, constant, *value) || on(at, constant, *value);
+      return back(at, constant, *value) || on(at, constant);
     }
     return false;
   }
@@ -60,21 +67,56 @@ class ChannelConstants : public LinearFusion {
     return affine && move_back(at, *op, *affine);
   }
 
-  bool on(const NodeAt& at, int constant, const Value& value) {
-    const auto op = reader(at, 1 - constant);
-    const auto& tensor = *value.initializer;
-    if (!op || op->weight->initializer->data_type() != tensor.data_type()) return false;
-    const std::uint64_t channels = op->by_input->channels();
+  // What the constant of `at` holds for each channel of the Conv behind it.
+  std::optional<std::vector<double>> before(const LinearOp& op, const NodeAt& at, int constant) {
+    const Value* value = view_.input(at, constant);
+    if (!value || !value->constant()) return std::nullopt;
+    const auto& tensor = *value->initializer;
+    if (op.weight->initializer->data_type() != tensor.data_type()) return std::nullopt;
+    const std::uint64_t channels = op.by_input->channels();
     // The constant may have made a smaller x as large as the Conv wants it.
     if (element_count(tensor) != 1 || tensor.dims_size() > 1) {
       const ShapeFacts& found = facts(at, 1 - constant);
-      if (!found.has_rank(static_cast<std::size_t>(*op->rank))) return false;
-      if (element_count(tensor) != 1 && !(*found.dims)[1].is(static_cast<std::int64_t>(channels))) return false;
+      if (!found.has_rank(static_cast<std::size_t>(*op.rank))) return std::nullopt;
+      if (element_count(tensor) != 1 && !(*found.dims)[1].is(static_cast<std::int64_t>(channels))) return std::nullopt;
     }
-    auto values = channel_values(model_, &value, *op->rank, 1, channels);
+    return channel_values(model_, value, *op.rank, 1, channels);
+  }
+
+  bool on(const NodeAt& at, int constant) {
+    const auto op = reader(at, 1 - constant);
+    auto values = op ? before(*op, at, constant) : std::nullopt;
     if (!values) return false;
+    if (is_op(*at.node, "Add") && !pads_nothing(*op->at.node) && past_sum(*op, at, constant, *values)) return true;
     const auto affine = affine_of(*at.node, constant, std::move(*values));
     return affine && move_on(at, 1 - constant, *op, *affine);
+  }
+
+  // The sum stays, the factor before it goes.
+  bool past_sum(const LinearOp& op, const NodeAt& sum, int constant, std::vector<double> shift) {
+    const auto product = sole_producer(sum, 1 - constant);
+    if (!product || !is_arithmetic(*product->node)) return false;
+    for (const int input : {0, 1}) {
+      auto values = before(op, *product, input);
+      const auto affine = values ? affine_of(*product->node, input, std::move(*values)) : std::nullopt;
+      if (!affine || !affine->shift.empty() || !std::ranges::all_of(affine->scale, is_moderate)) continue;
+      if (!apply_to_input(model_, view_, op, *affine, names_).empty()) return false;
+      const auto& scale = affine->scale;
+      std::vector<std::int64_t> dims(static_cast<std::size_t>(*op.rank) - 1, 1);
+      if (shift.size() == 1) shift.resize(scale.size(), shift[0]);
+      for (std::size_t i = 0; i < shift.size(); ++i) shift[i] /= scale.size() == 1 ? scale[0] : scale[i];
+      dims[0] = static_cast<std::int64_t>(shift.size());
+      if (shift.size() == 1) dims.clear();
+      const std::string name = names_.fresh(sum.node->input(constant) + "_scaled");
+      *sum.scope->graph->add_initializer() =
+          real_tensor(model_, name, op.weight->initializer->data_type(), dims, shift);
+      sum.node->set_input(constant, name);
+      sum.node->set_input(1 - constant, product->node->input(1 - input));
+      touched_.add(sum.node);
+      take(*product->node, *op.at.node);
+      return true;
+    }
+    return false;
   }
 };
 

@@ -54,7 +54,6 @@ class LinearFusion : public Sweep {
     return false;
   }
 
- private:
   NameSet names_{model_.proto()};
 };
 

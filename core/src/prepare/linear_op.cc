@@ -100,24 +100,6 @@ void scale_tensor(Model& model, onnx::TensorProto& tensor, const ChannelLayout& 
   tensor.set_doc_string(old.doc_string());
 }
 
-onnx::TensorProto vector_of(Model& model, const std::string& name, int type, const std::vector<double>& values) {
-  std::vector<std::uint8_t> bytes;
-  const auto put = [&](auto value) {
-    const auto* raw = reinterpret_cast<const std::uint8_t*>(&value);
-    bytes.insert(bytes.end(), raw, raw + sizeof value);
-  };
-  for (const double value : values) {
-    const auto single = static_cast<float>(value);
-    if (type == TensorProto::DOUBLE)
-      put(value);
-    else if (type == TensorProto::FLOAT)
-      put(single);
-    else
-      put(type == TensorProto::FLOAT16 ? float_to_half(single) : float_to_bfloat16(single));
-  }
-  return make_tensor(model, name, type, {static_cast<std::int64_t>(values.size())}, std::move(bytes));
-}
-
 // What is added to an operator's product: zeros where nothing is.
 struct Bias {
   Value* value = nullptr;
@@ -143,13 +125,16 @@ std::optional<Bias> bias_of(const Model& model, const GraphView& view, const Lin
 void set_bias(Model& model, const LinearOp& op, const Bias& bias, NameSet& names) {
   auto& node = *op.at.node;
   const int type = op.weight->initializer->data_type();
+  const auto vector_of = [&](const std::string& name) {
+    return real_tensor(model, name, type, {static_cast<std::int64_t>(bias.elements.size())}, bias.elements);
+  };
   const bool own =
       bias.value && bias.value->uses.size() == 1 && bias.value->graph_outputs == 0 && bias.value->scope == op.at.scope;
   if (own) {
-    *bias.value->initializer = vector_of(model, bias.value->name, type, bias.elements);
+    *bias.value->initializer = vector_of(bias.value->name);
   } else {
     const std::string name = names.fresh(op.weight->name + "_bias");
-    *op.at.scope->graph->add_initializer() = vector_of(model, name, type, bias.elements);
+    *op.at.scope->graph->add_initializer() = vector_of(name);
     while (node.input_size() < 3) node.add_input();
     node.set_input(2, name);
   }
@@ -205,6 +190,25 @@ std::vector<double> tensor_as_double(const Model& model, const onnx::TensorProto
   }
   const auto floats = tensor_as_float(model, tensor);
   return {floats.begin(), floats.end()};
+}
+
+onnx::TensorProto real_tensor(Model& model, const std::string& name, int type, const std::vector<std::int64_t>& dims,
+                              const std::vector<double>& values) {
+  std::vector<std::uint8_t> bytes;
+  const auto put = [&](auto value) {
+    const auto* raw = reinterpret_cast<const std::uint8_t*>(&value);
+    bytes.insert(bytes.end(), raw, raw + sizeof value);
+  };
+  for (const double value : values) {
+    const auto single = static_cast<float>(value);
+    if (type == TensorProto::DOUBLE)
+      put(value);
+    else if (type == TensorProto::FLOAT)
+      put(single);
+    else
+      put(type == TensorProto::FLOAT16 ? float_to_half(single) : float_to_bfloat16(single));
+  }
+  return make_tensor(model, name, type, dims, std::move(bytes));
 }
 
 std::optional<std::vector<double>> channel_values(const Model& model, const Value* value, std::int64_t rank,

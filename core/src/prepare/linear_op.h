@@ -41,6 +41,10 @@ std::optional<std::vector<double>> channel_values(const Model& model, const Valu
 // As many doubles as the stored float tensor has elements.
 std::vector<double> tensor_as_double(const Model& model, const onnx::TensorProto& tensor);
 
+// A stored tensor of a float type with these values, rounded to it.
+onnx::TensorProto real_tensor(Model& model, const std::string& name, int type, const std::vector<std::int64_t>& dims,
+                              const std::vector<double>& values);
+
 // The operator gives affine(y) from now on. Returns what is in the way, having changed nothing, or "". A MatMul gets a
 // shift by becoming a Gemm; the caller knows then that its input has rank 2.
 std::string apply_to_output(Model& model, const GraphView& view, const LinearOp& op, const Affine& affine,
