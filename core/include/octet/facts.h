@@ -15,7 +15,7 @@ struct ValueFacts {
   std::vector<std::string> symbols;  // names of its dimensions that have one
 };
 
-struct StoredTensorFacts {
+struct TensorFacts {
   std::string name, type, shape;
   std::uint64_t bytes = 0;
 };
@@ -30,7 +30,7 @@ struct ModelFacts {
   std::map<std::string, int> operators;  // "domain.Op" unless standard
   std::vector<ValueFacts> inputs, outputs;
   std::map<std::string, std::int64_t> index_bounds;  // integer inputs that index a stored table, with its length
-  std::vector<StoredTensorFacts> largest;                  // stored tensors by size, at most 20
+  std::vector<TensorFacts> largest;                  // stored tensors by size, at most 20
 };
 
 ModelFacts facts_of(Model& model);
