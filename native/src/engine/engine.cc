@@ -68,6 +68,7 @@ Ort::SessionOptions session_options(const EngineOptions& options) {
     result.AddConfigEntry(kOrtSessionOptionsModelExternalInitializersFileFolderPath,
                           std::filesystem::absolute(options.external_folder).string().c_str());
   }
+  if (!options.optimized_file.empty()) result.SetOptimizedModelFilePath(options.optimized_file.c_str());
   return result;
 }
 

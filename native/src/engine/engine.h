@@ -17,6 +17,8 @@ struct EngineOptions {
   unsigned threads = 1;  // intra-op; 0 = as many as the machine has
   // Where a model given as bytes finds its external data; empty: it has none.
   std::filesystem::path external_folder = {};
+  // Where the runtime writes what its optimizations made of the model: shows which patterns it recognized.
+  std::filesystem::path optimized_file = {};
 };
 
 class Session {
