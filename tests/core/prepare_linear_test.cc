@@ -321,6 +321,13 @@ TEST(FuseChannelConstants, AnAddedConstantNeedsNotTheWeightAlone) {
   EXPECT_EQ(constants(half).changes, 1) << "a constant becomes the bias as it is";
 }
 
+TEST(FuseChannelConstants, LeavesAGeluWhole) {
+  Model model = model_of(R"(g (float[1,2,n] x) => (float[1,1,n] y)
+    <float[1,2,1] w = {1, 2}, float r = {1.4142135}, float one = {1}, float half = {0.5}> {
+      a = Div(x, r) b = Erf(a) c = Add(b, one) d = Mul(x, c) e = Mul(d, half) y = Conv(e, w) })");
+  EXPECT_EQ(constants(model).changes, 0) << "the runtime knows it by its last factor";
+}
+
 TEST(FuseChannelConstants, Declines) {
   const std::string two = "<float[2,1,1] w = {1, 2}, ", four = "<float[2,1,1,1] w = {1, 2}, ";
   for (const std::string& text : std::vector<std::string>{

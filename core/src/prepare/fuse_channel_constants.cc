@@ -4,10 +4,11 @@
 //   c: stored, one element or one per channel. The first form holds for ConvTranspose, Gemm and MatMul too; where the
 //   output of a MatMul has rank 2, an Add makes it a Gemm. In the second, a Conv that pads takes no Add or Sub: what it
 //   pads with is zero after the addition, not before. Nobody else may see the value between, nor the weight that
-//   changes.
+//   changes. Parts of operations that are written out, such as the half that ends a GELU, stay where they are.
 #include <algorithm>
 #include <cmath>
 
+#include "prepare/blocks.h"
 #include "prepare/linear_fusion.h"
 
 namespace octet {
@@ -40,7 +41,7 @@ class ChannelConstants : public LinearFusion {
   using LinearFusion::LinearFusion;
 
   bool visit(const NodeAt& at) {
-    if (!is_arithmetic(*at.node)) return false;
+    if (!is_arithmetic(*at.node) || part_of_block(at)) return false;
     for (const int constant : {0, 1}) {
       const Value* value = view_.input(at, constant);
       if (!value || !value->constant() || !is_float_type(value->initializer->data_type())) continue;
@@ -50,6 +51,15 @@ class ChannelConstants : public LinearFusion {
   }
 
  private:
+  // What the runtime or a later pass knows as one operation stays whole.
+  bool part_of_block(const NodeAt& at) {
+    if (!in_blocks_) {
+      in_blocks_.emplace();
+      for (const Block& block : find_blocks(model_, view_)) in_blocks_->insert(block.nodes.begin(), block.nodes.end());
+    }
+    return in_blocks_->contains(at.node);
+  }
+
   bool back(const NodeAt& at, int constant, const Value& value) {
     const auto op = producer(at, 1 - constant);
     if (!op || op->weight->initializer->data_type() != value.initializer->data_type()) return false;
@@ -95,7 +105,7 @@ class ChannelConstants : public LinearFusion {
   // The sum stays, the factor before it goes.
   bool past_sum(const LinearOp& op, const NodeAt& sum, int constant, std::vector<double> shift) {
     const auto product = sole_producer(sum, 1 - constant);
-    if (!product || !is_arithmetic(*product->node)) return false;
+    if (!product || !is_arithmetic(*product->node) || part_of_block(*product)) return false;
     for (const int input : {0, 1}) {
       auto values = before(op, *product, input);
       const auto affine = values ? affine_of(*product->node, input, std::move(*values)) : std::nullopt;
@@ -118,6 +128,8 @@ class ChannelConstants : public LinearFusion {
     }
     return false;
   }
+
+  std::optional<std::unordered_set<const onnx::NodeProto*>> in_blocks_;
 };
 
 }  // namespace
