@@ -210,5 +210,16 @@ TEST(RuntimeFusions, OfAnEncoderAreNoFewer) {
     expect_no_fewer_fusions(bytes, opset);
 }
 
+TEST(RuntimeFusions, BetweenConvolutionsAreNoFewer) {
+  const auto bytes = fixtures::to_bytes(pictures::proto_of(
+      "g (float[1,8,s,s] x) => (float[1,8,s,s] y) <float[8,8,1,1] w1, float[1,8,1,1] b1, float[8,8,1,1] w2, float "
+      "root2 "
+      "= {1.4142135}, float one = {1}, float half = {0.5}> { a0 = Conv(x, w1) a = Add(a0, b1) d = Div(a, root2) e = "
+      "Erf(d) s = Add(e, one) p = Mul(a, s) h = Mul(p, half) y = Conv(h, w2) }",
+      14));
+  EXPECT_EQ(fusions(bytes).at("a gelu"), 1);
+  expect_no_fewer_fusions(bytes, {});
+}
+
 }  // namespace
 }  // namespace octet
