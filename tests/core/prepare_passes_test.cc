@@ -197,6 +197,12 @@ TEST(DropUnused, KeepsNodesWithOneOutputInUse) {
   EXPECT_EQ(run(run_drop_unused, model).changes, 0);
 }
 
+TEST(DropUnused, KeepsTheDefaultOfAnInput) {
+  Model model = model_of("g (float[4] x, float[2] c = {1, 2}) => (float[4] y) { y = Neg(x) }");
+  EXPECT_EQ(run(run_drop_unused, model).changes, 0);
+  EXPECT_EQ(stored(model), "\nc: FLOAT[2]\n");
+}
+
 TEST(DropUnused, StandsALongDeadChain) {
   auto proto = pictures::proto_of("g (float[4] x) => (float[4] y) { y = Neg(x) v0 = Relu(x) }");
   auto& graph = *proto.mutable_graph();

@@ -66,7 +66,8 @@ void run_drop_unused(Model& model, PassReport& report) {
     auto& tensors = *scope->graph->mutable_initializer();
     const auto unused = [&](const onnx::TensorProto& tensor) {
       const Value& value = scope->values.at(tensor.name());
-      return value.uses.empty() && value.graph_outputs == 0;
+      // The default of an input: without it the caller would have to give one.
+      return value.uses.empty() && value.graph_outputs == 0 && !value.graph_input;
     };
     const auto last = std::remove_if(tensors.begin(), tensors.end(), unused);
     report.changes += static_cast<int>(tensors.end() - last);
