@@ -108,19 +108,29 @@ std::string Builder::new_name(const char* kind) {
   return (depth() ? "body" + std::to_string(depth()) + "_" : "") + kind + std::to_string(made_++);
 }
 
+// The runtime lets tensors of a body hide outer ones, though not what nodes make.
+std::string Builder::stored_name() {
+  const std::string name = "c" + std::to_string(made_);
+  if (!shadows_ || read_from_outside_.contains(name) || !random.chance(0.5)) return new_name("c");
+  ++made_;
+  shadowed_.insert(name);
+  return name;
+}
+
 Value Builder::input(const std::string& name, int type, Sizes dims) {
   values.push_back({name, type, std::move(dims), {}, false});
   return values.back();
 }
 
 Value Builder::constant(int type, const std::vector<std::int64_t>& dims, const std::vector<double>& numbers) {
-  Value value{new_name("c"), type, same(dims), {}, true};
+  const bool as_node = random.chance(kConstantNodes);
+  Value value{as_node ? new_name("c") : stored_name(), type, same(dims), {}, true};
   if (type == kInt64 && dims.size() <= 1) {
     value.content.emplace();
     for (const double number : numbers) value.content->push_back(same(whole(number)));
   }
   auto tensor = tensor_of(type, dims, numbers);
-  if (random.chance(kConstantNodes)) {
+  if (as_node) {
     auto* node = graph.add_node();
     node->set_op_type("Constant");
     node->add_output(value.name);
@@ -201,16 +211,22 @@ std::vector<Value> Builder::add_all(const std::string& op, const std::vector<std
 }
 
 std::optional<Value> Builder::pick(const Wanted& wanted) {
-  std::vector<const Value*> found;
-  for (const Builder* scope = this; scope; scope = scope->outer) {
+  std::vector<std::pair<const Value*, const Builder*>> found;
+  std::vector<Builder*> inner;
+  for (Builder* scope = this; scope; scope = scope->outer) {
     if (scope != this && !found.empty() && random.chance(0.5)) break;
     for (auto value = scope->values.rbegin(); value != scope->values.rend(); ++value) {
-      if (wanted(*value)) found.push_back(&*value);
+      const bool hidden =
+          std::any_of(inner.begin(), inner.end(), [&](const Builder* body) { return body->hides(value->name); });
+      if (!hidden && wanted(*value)) found.emplace_back(&*value, scope);
     }
+    inner.push_back(scope);
   }
   if (found.empty()) return std::nullopt;
   const int limit = static_cast<int>(found.size());
-  return *found[static_cast<std::size_t>(std::min(random.below(limit), random.below(limit)))];
+  const auto& [value, owner] = found[static_cast<std::size_t>(std::min(random.below(limit), random.below(limit)))];
+  for (Builder* scope = this; scope != owner; scope = scope->outer) scope->read_from_outside_.insert(value->name);
+  return *value;
 }
 
 std::optional<Value> Builder::pick_float(std::size_t least_rank, std::size_t most_rank) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,7 +72,8 @@ onnx::AttributeProto attribute(const char* name, T value) {
 class Builder {
  public:
   Builder(Random& source, int opset_version) : random(source), opset(opset_version) {}
-  explicit Builder(Builder& around) : random(around.random), opset(around.opset), outer(&around) {}
+  explicit Builder(Builder& around)
+      : random(around.random), opset(around.opset), outer(&around), shadows_(around.random.chance(0.2)) {}
 
   std::string new_name(const char* kind);
   Value input(const std::string& name, int type, Sizes dims);
@@ -103,7 +105,12 @@ class Builder {
   int depth() const { return outer ? outer->depth() + 1 : 0; }
 
  private:
+  std::string stored_name();
+  bool hides(const std::string& name) const { return shadowed_.contains(name); }
+
   int made_ = 0;
+  bool shadows_ = false;  // tensors of this body take names that outer ones have too
+  std::set<std::string> shadowed_, read_from_outside_;
 };
 
 onnx::ValueInfoProto value_info(const Value& value, bool with_shape);

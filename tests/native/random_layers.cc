@@ -308,6 +308,35 @@ bool matmul(Builder& b) {
   return true;
 }
 
+// [steps, batch, width] in; the initial states zeros as exporters write them, or nothing.
+bool recurrent(Builder& b) {
+  const auto x = b.pick([](const Value& v) { return v.is_float() && !v.stored && v.rank() == 3 && fixed(v.dims[2]); });
+  if (!x) return false;
+  const bool gru = b.random.chance(0.4);
+  const std::int64_t gates = gru ? 3 : 4, hidden = b.random.between(2, 4), width = x->dims[2][0];
+  const Sizes state = {same(1), x->dims[1], same(hidden)};
+  std::vector<std::string> inputs = {x->name, b.weight({1, gates * hidden, width}, -0.5, 0.5).name,
+                                     b.weight({1, gates * hidden, hidden}, -0.5, 0.5).name,
+                                     b.random.chance(0.7) ? b.weight({1, 2 * gates * hidden}, -0.5, 0.5).name : ""};
+  if (fixed(state) && b.random.chance(0.7)) {
+    const double most = b.random.chance(0.7) ? 0 : 0.5;
+    inputs.push_back("");
+    for (int i = 0; i < (gru ? 1 : 2); ++i) inputs.push_back(b.weight(numbers_of(state), 0, most).name);
+  }
+  if (!small_enough({x->dims[0], x->dims[1], same(hidden)})) return false;
+  std::vector<std::pair<int, Sizes>> outputs = {{kFloat, {x->dims[0], same(1), x->dims[1], same(hidden)}},
+                                                {kFloat, state}};
+  if (!gru) outputs.emplace_back(kFloat, state);
+  const auto made = b.add_all(gru ? "GRU" : "LSTM", inputs, outputs, {attribute("hidden_size", hidden)});
+  const std::vector<std::int64_t> axes = {1};
+  const Sizes flat = {x->dims[0], x->dims[1], same(hidden)};
+  if (b.opset < 13)
+    b.add("Squeeze", {made[0].name}, kFloat, flat, {attribute("axes", axes)});
+  else
+    b.add("Squeeze", {made[0].name, b.ints(axes).name}, kFloat, flat);
+  return true;
+}
+
 }  // namespace
 
 const std::vector<Maker>& layer_makers() {
@@ -321,6 +350,7 @@ const std::vector<Maker>& layer_makers() {
       {"Resize", 2, upsample_or_resize},
       {"Gemm", 5, gemm},
       {"MatMul", 6, matmul},
+      {"LSTM or GRU", 1, recurrent},
   };
   return makers;
 }

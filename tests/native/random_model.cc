@@ -102,7 +102,7 @@ int random_budget(std::uint64_t seed) { return Random(seed ^ 0x5DEECE66D).betwee
 
 RandomModel random_model(std::uint64_t seed, int budget) {
   Random random(seed);
-  const int opset = random.between(9, 21);
+  const int opset = random.between(random.chance(0.4) ? 17 : 9, 21);  // fusions begin late
   Builder builder(random, opset);
   add_inputs(builder);
   const auto inputs = builder.values;
@@ -120,6 +120,11 @@ RandomModel random_model(std::uint64_t seed, int budget) {
   auto& graph = builder.graph;
   graph.set_name("random");
   for (const Value& value : inputs) *graph.add_input() = value_info(value, true);
+  if (random.chance(0.1)) {  // as IR 3 demanded
+    for (const auto& tensor : graph.initializer())
+      *graph.add_input() = value_info(
+          {tensor.name(), tensor.data_type(), same({tensor.dims().begin(), tensor.dims().end()}), {}, true}, true);
+  }
   for (const Value& value : result.outputs) *graph.add_output() = value_info(value, random.chance(0.8));
   if (random.chance(0.3)) {  // an exporter's shapes of what is inside
     std::set<std::string> outer;
