@@ -194,6 +194,26 @@ TEST(FuseSoftmax, AlongAnyAxis) {
             "\ny = Softmax<axis=2>(x)\n");
 }
 
+TEST(FuseSoftmax, WithDimensionsDroppedAndPutBack) {
+  const auto with = [](const std::string& back, const std::string& type = "float[a,b]") {
+    return "g (" + type + " x) => (" + type +
+           " y) <int64[1] axes = {1}, int64[2] shape = {0, 1}, float low = {-inf}> { m = "
+           "ReduceMax<axes = [1], keepdims = 0>(x) g = Max(low, m) k = " +
+           back +
+           "(g, BACK) d = Sub(x, k) e = Exp(d) s = "
+           "ReduceSum<keepdims = 0>(e, axes) t = " +
+           back + "(s, BACK) y = Div(e, t) }";
+  };
+  const auto softmax = [&](std::string text, const std::string& name) {
+    for (auto at = text.find("BACK"); at != std::string::npos; at = text.find("BACK")) text.replace(at, 4, name);
+    return picture(run(run_fuse_softmax, text, 17).model);
+  };
+  EXPECT_EQ(softmax(with("Unsqueeze"), "axes"), "\ny = Softmax<axis=1>(x)\n");
+  EXPECT_EQ(softmax(with("Reshape"), "shape"), "\ny = Softmax<axis=1>(x)\n");
+  // Of three axes, the shape puts back another one.
+  EXPECT_THAT(softmax(with("Reshape", "float[a,b,b]"), "shape"), testing::HasSubstr("ReduceMax"));
+}
+
 TEST(FuseSoftmax, AlongTheLastAxisBeforeOpset13) {
   EXPECT_EQ(picture(run(run_fuse_softmax, softmax_text("float[a,b]", "-1", false), 11).model),
             "\ny = Softmax<axis=1>(x)\n");

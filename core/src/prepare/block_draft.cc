@@ -62,9 +62,14 @@ bool BlockDraft::is_about(const Value* value, double number) {
   return true;
 }
 
+std::optional<std::vector<std::int64_t>> BlockDraft::ints(const onnx::NodeProto* node, int input,
+                                                          std::string_view attribute) const {
+  return constant_ints(model_, view_, {const_cast<onnx::NodeProto*>(node), block.scope}, input, attribute);
+}
+
 std::optional<std::vector<std::int64_t>> BlockDraft::kept_axes(const onnx::NodeProto* reduction) const {
   if (int_attribute(*reduction, "keepdims", 1) != 1) return std::nullopt;
-  auto axes = constant_ints(model_, view_, {const_cast<onnx::NodeProto*>(reduction), block.scope}, 1, "axes");
+  auto axes = ints(reduction, 1, "axes");
   if (!axes || axes->empty() || axes->size() > 8) return std::nullopt;
   std::sort(axes->begin(), axes->end());
   return axes;

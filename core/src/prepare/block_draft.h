@@ -38,6 +38,10 @@ class BlockDraft {
   std::optional<double> scalar(const Value* value);
   bool is_about(const Value* value, double number);  // within the tolerance; the distance counts for the block
 
+  // The small stored integer tensor at an input, or in the attribute.
+  std::optional<std::vector<std::int64_t>> ints(const onnx::NodeProto* node, int input,
+                                                std::string_view attribute = {}) const;
+
   // The axes of a reduction that keeps its dimensions; nothing where they cannot be told, or are none.
   std::optional<std::vector<std::int64_t>> kept_axes(const onnx::NodeProto* reduction) const;
 

@@ -40,6 +40,7 @@ struct Block {
   const Value* scale = nullptr;    // gamma, a stored tensor of more than one element, or null
   const Value* bias = nullptr;     // beta; only where there is a gamma
   double deviation = 0;            // the largest relative distance of its constants from those of the formula
+  std::size_t rank = 0;            // of x, where the nodes make sense for one rank alone; else 0
   int constant_rank = 0;           // of its one-element constants the highest rank: they may add axes to the output
 };
 

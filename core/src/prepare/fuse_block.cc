@@ -14,7 +14,8 @@ constexpr double kFloatRounding = 1e-6;
 
 bool is_plain_float(const Block& block, const ShapeFacts& x) {
   if (x.type != onnx::TensorProto::FLOAT || !x.dims || !(block.deviation <= kFloatRounding)) return false;
-  if (static_cast<std::size_t>(block.constant_rank) > x.dims->size()) return false;
+  const std::size_t rank = x.dims->size();
+  if (static_cast<std::size_t>(block.constant_rank) > rank || (block.rank > 0 && block.rank != rank)) return false;
   return std::all_of(block.nodes.begin(), block.nodes.end(), [](const onnx::NodeProto* node) {
     return !is_op(*node, "Cast") || int_attribute(*node, "to", 0) == onnx::TensorProto::FLOAT;
   });

@@ -12,8 +12,8 @@
 
 namespace octet {
 
-// Input and everything between are float32, its constants those of the formula as far as float32 tells, and none of
-// them adds an axis to the output.
+// Input and everything between are float32 and of the rank they are written for, its constants those of the formula as
+// far as float32 tells, and none of them adds an axis to the output.
 bool is_plain_float(const Block& block, const ShapeFacts& x);
 
 // Makes the block's last node this operator: it keeps its name and output, and what was said of the other nodes, which

@@ -1,36 +1,94 @@
 // Softmax and attention, written out.
+#include <algorithm>
+#include <limits>
+
 #include "prepare/block_draft.h"
 
 namespace octet {
+
+namespace {
+
+struct Reduced {
+  onnx::NodeProto* node = nullptr;
+  std::vector<std::int64_t> axes;
+};
+
+// The shape that puts back a last axis, all others being as they are: 0, …, 0, 1. Its length, or 0.
+std::size_t restores_last_axis(const BlockDraft& draft, const onnx::NodeProto* reshape) {
+  const auto shape = draft.ints(reshape, 1);
+  if (!shape || shape->empty() || shape->back() != 1 || int_attribute(*reshape, "allowzero", 0) != 0) return 0;
+  return std::all_of(shape->begin(), shape->end() - 1, [](auto size) { return size == 0; }) ? shape->size() : 0;
+}
+
+// The reduction behind a value, taken in, with what puts its dimension back where it drops it: Unsqueeze, or a Reshape
+// that leaves one rank possible. JAX has Max(-infinity, ·) in between.
+std::optional<Reduced> reduced(BlockDraft& draft, const Value* value, std::string_view op) {
+  const auto take = [&](onnx::NodeProto* node, int input) {
+    draft.take(node);
+    value = draft.in(node, input);
+  };
+  std::optional<std::vector<std::int64_t>> put_back;
+  std::size_t rank = 0;
+  if (auto* unsqueeze = draft.maker(value, "Unsqueeze")) {
+    put_back = draft.ints(unsqueeze, 1, "axes");
+    if (!put_back) return std::nullopt;
+    take(unsqueeze, 0);
+  } else if (auto* reshape = draft.maker(value, "Reshape")) {
+    rank = restores_last_axis(draft, reshape);
+    if (rank == 0) return std::nullopt;
+    take(reshape, 0);
+  }
+  if (auto* guard = draft.maker(value, "Max"); guard && guard->input_size() == 2) {
+    constexpr double kLowest = -std::numeric_limits<double>::infinity();
+    const int number = draft.scalar(draft.in(guard, 0)) == kLowest ? 0 : 1;
+    if (draft.scalar(draft.in(guard, number)) != kLowest) return std::nullopt;
+    take(guard, 1 - number);
+  }
+  auto* node = draft.maker(value, op);
+  if (!node) return std::nullopt;
+  draft.take(node);
+  if (!put_back && rank == 0) {
+    const auto axes = draft.kept_axes(node);
+    return axes ? std::optional(Reduced{node, *axes}) : std::nullopt;
+  }
+  const auto axes = draft.ints(node, 1, "axes");
+  if (!axes || axes->size() != 1 || int_attribute(*node, "keepdims", 1) != 0) return std::nullopt;
+  if (put_back && *put_back != *axes) return std::nullopt;
+  if (rank > 0) {
+    if ((*axes)[0] != -1 && (*axes)[0] != static_cast<std::int64_t>(rank) - 1) return std::nullopt;
+    draft.block.rank = rank;
+  }
+  return Reduced{node, *axes};
+}
+
+}  // namespace
 
 // Exp(x - ReduceMax(x)) / ReduceSum(that). Without the maximum it is another function: it overflows.
 std::optional<Block> match_softmax(const Model& model, const GraphView& view, const NodeAt& exp) {
   BlockDraft draft(model, view, exp);
   auto* difference = draft.maker(draft.in(exp.node, 0), "Sub");
-  auto* maximum = difference ? draft.maker(draft.in(difference, 1), "ReduceMax") : nullptr;
-  if (!maximum || draft.in(maximum, 0) != draft.in(difference, 0)) return std::nullopt;
-  const auto axes = draft.kept_axes(maximum);
+  const auto maximum = difference ? reduced(draft, draft.in(difference, 1), "ReduceMax") : std::nullopt;
   const Value* powers = draft.out(exp.node);
-  if (!axes || axes->size() != 1 || !powers || powers->uses.size() != 2) return std::nullopt;
-  onnx::NodeProto* sum = nullptr;
-  for (const Use& use : powers->uses) {
-    if (use.scope == exp.scope && is_op(*use.node, "ReduceSum")) sum = use.node;
-  }
-  if (!sum || draft.in(sum, 0) != powers || draft.kept_axes(sum) != axes) return std::nullopt;
-  const Value* total = draft.out(sum);
-  auto* quotient = draft.reader(total, "Div");
-  if (!quotient) {
-    if (auto* reciprocal = draft.reader(total, "Reciprocal")) {
-      draft.take(reciprocal);
-      total = draft.out(reciprocal);
-      quotient = draft.reader(total, "Mul");
-    }
-  } else if (draft.in(quotient, 1) != total) {
+  if (!maximum || maximum->axes.size() != 1 || !powers || powers->uses.size() != 2 ||
+      draft.in(maximum->node, 0) != draft.in(difference, 0))
     return std::nullopt;
+  // The other reader than the sum is the quotient, or the product with the reciprocal.
+  onnx::NodeProto* quotient = nullptr;
+  for (const Use& use : powers->uses) {
+    if (use.scope == exp.scope && (is_op(*use.node, "Div") || is_op(*use.node, "Mul"))) quotient = use.node;
   }
-  if (!quotient || draft.other(quotient, total) != powers) return std::nullopt;
-  for (auto* node : {difference, maximum, sum, quotient}) draft.take(node);
-  draft.block.axes = *axes;
+  const Value* total = quotient ? draft.other(quotient, powers) : nullptr;
+  if (!total || (is_op(*quotient, "Div") && draft.in(quotient, 0) != powers)) return std::nullopt;
+  if (is_op(*quotient, "Mul")) {
+    auto* reciprocal = draft.maker(total, "Reciprocal");
+    if (!reciprocal) return std::nullopt;
+    draft.take(reciprocal);
+    total = draft.in(reciprocal, 0);
+  }
+  const auto sum = reduced(draft, total, "ReduceSum");
+  if (!sum || sum->axes != maximum->axes || draft.in(sum->node, 0) != powers) return std::nullopt;
+  for (auto* node : {difference, quotient}) draft.take(node);
+  draft.block.axes = maximum->axes;
   return draft.finish(BlockKind::kSoftmax, {draft.in(difference, 0)}, draft.out(quotient));
 }
 
