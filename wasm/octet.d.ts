@@ -21,6 +21,8 @@ export interface Options {
   nodes_to_quantize?: string[];
   nodes_to_exclude?: string[];
   op_types?: string[];
+  /** Fold, clean up and fuse first; true when absent. A plan that is given decides for itself. */
+  prepare?: boolean;
   /** Use this plan instead of making one. */
   plan?: Plan;
   /** Weights in a file of their own, OUTPUT.data. */
@@ -116,6 +118,8 @@ export interface Plan {
   octet_plan: number;
   mode: Mode;
   target: Target;
+  /** Names are those of the prepared model. */
+  prepared: boolean;
   nodes: PlannedNode[];
   tensors: PlannedTensor[];
   kept: KeptTensor[];
@@ -162,6 +166,40 @@ export interface Quantized {
   external?: Uint8Array;
   external_name?: string;
   report: Report;
+}
+
+/** The command line's options of prepare; what is absent is not done. */
+export interface PrepareOptions {
+  /** Inputs that become constants: a number, or several separated by commas, by name. */
+  fixed?: Record<string, string>;
+  /** Sizes of dimensions from now on, by their name or INPUT:AXIS. */
+  dims?: Record<string, number>;
+  opset?: number;
+  /** float16 and bfloat16 become float32; inputs and outputs keep their types. */
+  to_float32?: boolean;
+  /** Only these passes, in this order. */
+  passes?: string[];
+}
+
+export interface PrepareRequest extends Omit<Request, 'options'> {
+  options?: PrepareOptions;
+}
+
+export interface Preparation {
+  nodes: { before: number; after: number };
+  bytes: { before: number; after: number };
+  opsets: Record<string, number>;
+  operators: Record<string, number>;
+  passes: PassReport[];
+  /** Of the values between nodes; shaped: every dimension a number or an expression of names. */
+  shapes: { values: number; typed: number; ranked: number; shaped: number; missing: string[]; note: string };
+}
+
+export interface Prepared {
+  model: Uint8Array;
+  external?: Uint8Array;
+  external_name?: string;
+  report: Preparation;
 }
 
 export interface Inspected {
@@ -242,6 +280,8 @@ export interface OctetModule {
   /** What quantize_model() would do, and the size it would give, without writing it. */
   inspect_model(request: Request): Inspected | Failure;
   quantize_model(request: Request): Quantized | Failure;
+  /** Folds, cleans up and fuses without changing what the model computes. */
+  prepare_model(request: PrepareRequest): Prepared | Failure;
   make_samples(request: SamplesRequest): Samples | Failure;
   /** Drift, latency and the verdict, by the formulas of the command line. */
   judge_runs(request: Runs): Judged | Failure;

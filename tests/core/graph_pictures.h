@@ -217,11 +217,16 @@ inline void expect_sound(Model& model) {
   }
 }
 
-inline PlanOptions dynamic_options() { return {}; }
+// Plans on the normalized model, so that a picture shows the rewrite alone.
+inline PlanOptions dynamic_options() {
+  PlanOptions options;
+  options.prepare = false;
+  return options;
+}
 
 inline PlanOptions weights_options(Target target = Target::kAny, WeightType type = WeightType::kInt8,
                                    int block_size = 0) {
-  PlanOptions options;
+  PlanOptions options = dynamic_options();
   options.mode = Mode::kWeights;
   options.target = target;
   options.weight_type = type;

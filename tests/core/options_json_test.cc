@@ -37,7 +37,7 @@ TEST(OptionsJson, EveryKeyReachesItsField) {
   const GivenOptions given = options_from_json(
       R"({"mode": "weights", "target": "arm64", "weight_type": "quint4", "per_channel": false, "reduce_range": true,
           "block_size": 64, "nodes_to_quantize": ["a", "op:MatMul"], "nodes_to_exclude": ["b*"], "op_types": ["Conv"],
-          "external_data": true, "plan": {"octet_plan": 1, "nodes": [], "tensors": []}})",
+          "prepare": false, "external_data": true, "plan": {"octet_plan": 1, "nodes": [], "tensors": []}})",
       Target::kWasm);
   const PlanOptions& options = given.plan_options;
   EXPECT_EQ(options.mode, Mode::kWeights);
@@ -49,8 +49,22 @@ TEST(OptionsJson, EveryKeyReachesItsField) {
   EXPECT_THAT(options.nodes_to_quantize, ElementsAre("a", "op:MatMul"));
   EXPECT_THAT(options.nodes_to_exclude, ElementsAre("b*"));
   EXPECT_THAT(options.op_types, ElementsAre("Conv"));
+  EXPECT_FALSE(options.prepare);
   EXPECT_TRUE(given.external_data);
   EXPECT_TRUE(given.plan.has_value());
+}
+
+TEST(OptionsJson, OfPreparation) {
+  const PrepareOptions options = prepare_options_from_json(
+      R"({"fixed": {"sr": 16000, "g": "1,2"}, "dims": {"batch": 1}, "opset": 18, "to_float32": true, "passes": ["a"]})");
+  EXPECT_EQ(options.fixed.at("sr"), "16000");
+  EXPECT_EQ(options.fixed.at("g"), "1,2");
+  EXPECT_EQ(options.dims.at("batch"), 1);
+  EXPECT_EQ(options.opset, 18);
+  EXPECT_TRUE(options.to_float32);
+  EXPECT_THAT(options.passes, ElementsAre("a"));
+  for (const char* text : {R"({"opset": 99})", R"({"dims": {"n": 1.5}})", R"({"fixed": []})", R"({"more": 1})", "[]"})
+    EXPECT_THROW(prepare_options_from_json(text), Error) << text;
 }
 
 TEST(OptionsJson, NullIsAsGoodAsAbsent) {

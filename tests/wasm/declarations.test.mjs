@@ -44,6 +44,18 @@ for (const name of MODELS) {
   }
 }
 
+test('a preparation is what they say', { skip }, () => {
+  const request = { model: modelBytes('gpt_char'), options: { dims: { batch: 1 }, opset: 18 } };
+  assert.deepEqual(declarations.compare('PrepareOptions', request.options), []);
+  assert.deepEqual(declarations.compare('Prepared', octet.prepare_model(request)), []);
+});
+
+test('the module takes every option of prepare they list, and no other', { skip }, () => {
+  const error = errorOf({ model: modelBytes('digits_cnn'), options: { unheard_of: 1 } }, octet.prepare_model);
+  const known = error.next.replace('there are ', '').split(', ');
+  assert.deepEqual(declarations.keys('PrepareOptions').sort(), known.sort());
+});
+
 test('samples and judgements are what they say', { skip }, () => {
   const made = octet.make_samples({ model: modelBytes('gpt_char') });
   assert.deepEqual(declarations.compare('Samples', made), []);

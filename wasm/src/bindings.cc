@@ -46,7 +46,7 @@ std::string text_or(const val& value, const char* fallback) {
 class JsSource final : public ByteSource {
  public:
   JsSource(val bytes, std::string name) : bytes_(std::move(bytes)), name_(std::move(name)) {
-    array_ = bytes_.instanceof(val::global("Uint8Array"));
+    array_ = bytes_.instanceof (val::global("Uint8Array"));
     const val size = is_absent(bytes_) ? bytes_ : bytes_[array_ ? "byteLength" : "size"];
     if (!size.isNumber() || (!array_ && !is_function(bytes_["read"]))) {
       throw Error(ErrorCode::kUsage, name_, "is no Uint8Array, nor an object with size and read(offset, length)");
@@ -102,12 +102,14 @@ val guarded(const Work& work) {
 
 val parsed(const std::string& json) { return val::global("JSON").call<val>("parse", json); }
 
-GivenOptions options_of(const val& request) {
+std::string options_text(const val& request) {
   const val options = request["options"];
-  if (is_absent(options)) return options_from_json("{}", Target::kWasm);
+  if (is_absent(options)) return "{}";
   const val text = val::global("JSON").call<val>("stringify", options);
-  return options_from_json(text.isString() ? text.as<std::string>() : std::string(), Target::kWasm);
+  return text.isString() ? text.as<std::string>() : std::string();
 }
+
+GivenOptions options_of(const val& request) { return options_from_json(options_text(request), Target::kWasm); }
 
 Model load(const val& request) {
   const std::string name = text_or(request["name"], "model.onnx");
@@ -173,29 +175,47 @@ class JsSink final : public ByteSink {
   std::uint64_t size_, used_ = 0;
 };
 
+// { model, external, external_name } and how many bytes that is.
+val written(const val& request, const Model& model, bool external_data, std::uint64_t& total) {
+  SaveOptions save;
+  save.external_data = external_data;
+  save.external_location = text_or(request["output"], "model.onnx") + ".data";
+  const SaveResult sizes = measure_model(model, save);
+  total = sizes.model_bytes + sizes.external_bytes;
+  WriteProgress progress(progress_of(request, "write"), total);
+  JsSink bytes(sizes.model_bytes, progress), external(sizes.external_bytes, progress);
+  save_model(
+      model, bytes, [&]() -> ByteSink& { return external; }, save);
+  val result = val::object();
+  result.set("model", bytes.bytes());
+  if (sizes.external_bytes > 0) {
+    result.set("external", external.bytes());
+    result.set("external_name", save.external_location);
+  }
+  return result;
+}
+
 val quantize_model(val request) {
   return guarded([&] {
     const GivenOptions given = options_of(request);
     Quantizer quantizer(load(request), given.plan_options, given.plan ? &*given.plan : nullptr,
                         progress_of(request, "plan"));
-    const Model model = quantizer.apply(quantizer.plan());
-    SaveOptions save;
-    save.external_data = given.external_data;
-    save.external_location = text_or(request["output"], "model.onnx") + ".data";
-    const SaveResult sizes = measure_model(model, save);
-    const std::uint64_t total = sizes.model_bytes + sizes.external_bytes;
-
-    WriteProgress progress(progress_of(request, "write"), total);
-    JsSink bytes(sizes.model_bytes, progress), external(sizes.external_bytes, progress);
-    save_model(model, bytes, [&]() -> ByteSink& { return external; }, save);
-
-    val result = val::object();
-    result.set("model", bytes.bytes());
-    if (sizes.external_bytes > 0) {
-      result.set("external", external.bytes());
-      result.set("external_name", save.external_location);
-    }
+    std::uint64_t total = 0;
+    val result = written(request, quantizer.apply(quantizer.plan()), given.external_data, total);
     result.set("report", parsed(quantizer_report_json(quantizer, total)));
+    return result;
+  });
+}
+
+val prepare_model(val request) {
+  return guarded([&] {
+    const PrepareOptions options = prepare_options_from_json(options_text(request));
+    Model model = load(request);
+    const ModelFacts before = facts_of(model);
+    const auto passes = prepare(model, options);
+    std::uint64_t total = 0;
+    val result = written(request, model, false, total);
+    result.set("report", parsed(preparation_json(before, facts_of(model), total, passes, cover_shapes(model))));
     return result;
   });
 }
@@ -311,6 +331,7 @@ double allocated_bytes() { return number(mallinfo().uordblks); }
 
 EMSCRIPTEN_BINDINGS(octet) {
   emscripten::function("quantize_model", &octet::quantize_model);
+  emscripten::function("prepare_model", &octet::prepare_model);
   emscripten::function("inspect_model", &octet::inspect_model);
   emscripten::function("make_samples", &octet::make_samples);
   emscripten::function("judge_runs", &octet::judge_runs);

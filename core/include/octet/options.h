@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "octet/plan.h"
+#include "octet/prepare.h"
 
 namespace octet {
 
@@ -19,5 +20,9 @@ struct GivenOptions {
 // external_data. What is absent or null takes its default. Throws Error(kUsage) naming the key for one that is unknown
 // or holds what it cannot, and what plan_from_json throws.
 GivenOptions options_from_json(std::string_view json, Target default_target);
+
+// { "fixed": {NAME: "VALUE"}, "dims": {NAME: N}, "opset": N, "to_float32": true, "passes": [NAME] }, all of them
+// optional. Throws Error(kUsage) naming the key.
+PrepareOptions prepare_options_from_json(std::string_view json);
 
 }  // namespace octet

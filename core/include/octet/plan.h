@@ -72,6 +72,7 @@ struct Plan {
   std::vector<TensorPlan> tensors;  // stored in few bits
   std::vector<KeptTensor> kept;     // float tensors that stay, each with its reason
   std::vector<std::string> notes;   // what the user should know
+  bool prepared = false;            // names are those of the prepared model, not only of the normalized one
 
   // Scales found while planning: spares apply_plan a pass over the weights, never changes its result; not part of the
   // JSON.
@@ -87,6 +88,7 @@ struct PlanOptions {
   int block_size = 0;               // 0: 32 for 4 bits, none for 8 bits
   // Names of nodes, globs over names (* ?), or op:TYPE. Empty nodes_to_quantize and op_types mean all.
   std::vector<std::string> nodes_to_quantize, nodes_to_exclude, op_types;
+  bool prepare = true;  // fold, clean up and fuse first (octet/prepare.h); a plan that is given decides for itself
   unsigned threads = 1;
 };
 

@@ -29,6 +29,7 @@ struct PrepareOptions {
   std::map<std::string, std::int64_t> dims;  // sizes for dimensions: by symbol, or by INPUT:AXIS
   std::optional<int> opset;                  // convert the standard domain to this version
   bool to_float32 = false;                   // float16 and bfloat16 become float32
+  bool keep_widened = false;  // leave folded weights wide for a plan to store anew; written so, a file would grow
   std::vector<std::string> passes;           // only these, in this order; empty: all, until nothing changes
 };
 

@@ -14,7 +14,8 @@ namespace octet {
 
 class Quantizer {
  public:
-  // Marks what the lists name, normalizes, plans (or takes the plan given). Throws what those steps throw.
+  // Marks what the lists name, prepares (or only normalizes), plans (or takes the plan given). Throws what those steps
+  // throw.
   Quantizer(Model model, const PlanOptions& options, const Plan* given = nullptr, const Progress& progress = {});
 
   const ModelFacts& facts() const { return facts_; }  // of the model as loaded

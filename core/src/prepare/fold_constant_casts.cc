@@ -93,18 +93,10 @@ TensorProto cast_tensor(Model& model, const TensorProto& source, int to, const s
   return result;
 }
 
-// Marks are ours alone: a file that brings some is not believed.
-void drop_foreign_marks(const GraphView& view) {
-  for (const auto& scope : view.scopes()) {
-    for (auto& tensor : *scope->graph->mutable_initializer()) unmark_widened(tensor);
-  }
-}
-
 }  // namespace
 
 void run_fold_constant_casts(Model& model, PassReport& report) {
   GraphView view(model.proto());
-  drop_foreign_marks(view);
   NameSet names(model.proto());
   std::unordered_set<const onnx::NodeProto*> dead;
   std::map<std::pair<const Value*, int>, Value*> folded;

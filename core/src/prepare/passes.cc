@@ -5,6 +5,7 @@
 #include "octet/error.h"
 #include "octet/prepare.h"
 #include "prepare/pass.h"
+#include "prepare/widened.h"
 
 namespace octet {
 namespace {
@@ -94,7 +95,8 @@ const std::vector<Pass>& all_passes() {
       {"fold_known_shapes", "sizes that are the same for every input are stored", run_fold_known_shapes},
       {"fold_constants", "nodes of stored tensors alone are computed", run_fold_constants},
       {"fuse_softmax", "a Softmax written out becomes one", run_fuse_softmax},
-      {"fuse_layer_normalization", "LayerNormalization (opset 17) and RMSNormalization (23) take the place of their parts",
+      {"fuse_layer_normalization",
+       "LayerNormalization (opset 17) and RMSNormalization (23) take the place of their parts",
        run_fuse_layer_normalization},
       {"fuse_gelu", "Gelu (opset 20) takes the place of its parts", run_fuse_gelu},
       {"fuse_activations", "parts of HardSigmoid, HardSwish, Relu and Clip become these", run_fuse_activations},
@@ -116,6 +118,7 @@ std::vector<PassInfo> list_passes() {
 
 std::vector<PassReport> normalize(Model& model) {
   std::vector<PassReport> reports;
+  unmark_all(model.proto());
   for (const Pass& pass : all_passes()) {
     if (!pass.normalizes) continue;
     reports.push_back({std::string(pass.name), 0, {}});
@@ -129,11 +132,13 @@ std::vector<PassReport> normalize(Model& model) {
 std::vector<PassReport> prepare(Model& model, const PrepareOptions& options) {
   std::vector<PassReport> reports;
   if (!options.passes.empty()) {
+    unmark_all(model.proto());
     for (const auto& name : options.passes) {
       const Pass& pass = pass_named(name);
       reports.push_back({name, 0, {}});
       run_into(pass, model, reports.back());
     }
+    if (!options.keep_widened) restore_casts(model);
     GraphView check(model.proto());
     return reports;
   }
@@ -143,6 +148,7 @@ std::vector<PassReport> prepare(Model& model, const PrepareOptions& options) {
     changes = 0;
     for (std::size_t i = 0; i < passes.size(); ++i) changes += run_into(all_passes()[i], model, passes[i]);
   }
+  if (!options.keep_widened) restore_casts(model);
   GraphView check(model.proto());
   for (auto& pass : passes) {
     const auto known = std::find_if(reports.begin(), reports.end(), [&](const auto& r) { return r.pass == pass.pass; });

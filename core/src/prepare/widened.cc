@@ -54,6 +54,19 @@ void unmark_widened(onnx::TensorProto& tensor) {
               props.end());
 }
 
+namespace {
+
+void unmark_graph(onnx::GraphProto& graph) {
+  for (auto& tensor : *graph.mutable_initializer()) unmark_widened(tensor);
+  for (auto& node : *graph.mutable_node()) {
+    for (onnx::GraphProto* inner : subgraphs(node)) unmark_graph(*inner);
+  }
+}
+
+}  // namespace
+
+void unmark_all(onnx::ModelProto& model) { unmark_graph(*model.mutable_graph()); }
+
 std::optional<onnx::TensorProto> narrow_form(const onnx::TensorProto& tensor) {
   const auto* type = stored_id(tensor) ? marker_value(tensor, kTypeKey) : nullptr;
   if (!type) return std::nullopt;

@@ -13,6 +13,9 @@ void mark_widened(onnx::TensorProto& tensor, int narrow_type, TensorStore::Id na
 // Takes such a note off again.
 void unmark_widened(onnx::TensorProto& tensor);
 
+// Marks are ours alone: a file that brings some is not believed.
+void unmark_all(onnx::ModelProto& model);
+
 // The tensor as the file held it, without a name; nothing when it is no widened one.
 std::optional<onnx::TensorProto> narrow_form(const onnx::TensorProto& tensor);
 

@@ -33,9 +33,13 @@ Quantizer::Quantizer(Model model, const PlanOptions& options, const Plan* given,
   check_options(options);
   facts_ = facts_of(model);
   select_nodes(model, options);
-  passes_ = normalize(model);
+  const bool prepared = given ? given->prepared : options.prepare;
+  PrepareOptions preparation;
+  preparation.keep_widened = true;
+  passes_ = prepared ? prepare(model, preparation) : normalize(model);
   normalized_ = std::move(model);
   plan_ = given ? *given : make_plan(normalized_, options, progress);
+  plan_.prepared = prepared;
 }
 
 ShapeCoverage Quantizer::shapes() const {

@@ -1,8 +1,10 @@
 // Options from JSON: one row per key, so that a key is known here or nowhere.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <type_traits>
 
 #include "octet/error.h"
 #include "octet/options.h"
@@ -43,39 +45,81 @@ std::vector<std::string> names(const std::string& key, const Json& value) {
   return value.get<std::vector<std::string>>();
 }
 
+template <class Options>
 struct Row {
   std::string_view key;
-  void (*read)(GivenOptions&, const std::string& key, const Json&);
+  void (*read)(Options&, const std::string& key, const Json&);
 };
 
-constexpr std::array kRows = {
-    Row{"mode", [](auto& o, auto& k, auto& v) { o.plan_options.mode = choice(k, v, mode_from, "dynamic or weights"); }},
-    Row{"target",
-        [](auto& o, auto& k, auto& v) {
-          o.plan_options.target = choice(k, v, target_from, "x64, x64-novnni, arm64, wasm or any");
-        }},
-    Row{"weight_type",
-        [](auto& o, auto& k, auto& v) {
-          o.plan_options.weight_type =
-              choice(k, v, weight_type_from, "qint8, quint8, qint4, quint4, qint16 or quint16");
-        }},
-    Row{"per_channel", [](auto& o, auto& k, auto& v) { o.plan_options.per_channel = flag(k, v); }},
-    Row{"reduce_range", [](auto& o, auto& k, auto& v) { o.plan_options.reduce_range = flag(k, v); }},
-    Row{"block_size", [](auto& o, auto& k, auto& v) { o.plan_options.block_size = block_size(k, v); }},
-    Row{"nodes_to_quantize", [](auto& o, auto& k, auto& v) { o.plan_options.nodes_to_quantize = names(k, v); }},
-    Row{"nodes_to_exclude", [](auto& o, auto& k, auto& v) { o.plan_options.nodes_to_exclude = names(k, v); }},
-    Row{"op_types", [](auto& o, auto& k, auto& v) { o.plan_options.op_types = names(k, v); }},
-    Row{"plan", [](auto& o, auto&, auto& v) { o.plan = plan_from_json(v.dump()); }},
-    Row{"external_data", [](auto& o, auto& k, auto& v) { o.external_data = flag(k, v); }},
-};
+std::int64_t whole(const std::string& key, const Json& value) {
+  if (!value.is_number_integer()) refuse(key, "must be a whole number", "");
+  return value.get<std::int64_t>();
+}
 
-const Row& row_of(const std::string& key) {
-  for (const Row& row : kRows) {
-    if (row.key == key) return row;
+template <class Value>
+std::map<std::string, Value> by_name(const std::string& key, const Json& value) {
+  std::map<std::string, Value> entries;
+  if (!value.is_object()) refuse(key, "must be an object of names and values", "");
+  for (const auto& [name, entry] : value.items()) {
+    if constexpr (std::is_same_v<Value, std::string>)
+      entries[name] = entry.is_string() ? entry.template get<std::string>() : entry.dump();
+    else
+      entries[name] = whole(key + "." + name, entry);
   }
-  std::string known;
-  for (const Row& row : kRows) known += (known.empty() ? "" : ", ") + std::string(row.key);
-  refuse(key, "is none that Octet knows", "there are " + known);
+  return entries;
+}
+
+constexpr std::array kQuantizeRows = {
+    Row<GivenOptions>{
+        "mode", [](auto& o, auto& k, auto& v) { o.plan_options.mode = choice(k, v, mode_from, "dynamic or weights"); }},
+    Row<GivenOptions>{"target",
+                      [](auto& o, auto& k, auto& v) {
+                        o.plan_options.target = choice(k, v, target_from, "x64, x64-novnni, arm64, wasm or any");
+                      }},
+    Row<GivenOptions>{"weight_type",
+                      [](auto& o, auto& k, auto& v) {
+                        o.plan_options.weight_type =
+                            choice(k, v, weight_type_from, "qint8, quint8, qint4, quint4, qint16 or quint16");
+                      }},
+    Row<GivenOptions>{"per_channel", [](auto& o, auto& k, auto& v) { o.plan_options.per_channel = flag(k, v); }},
+    Row<GivenOptions>{"reduce_range", [](auto& o, auto& k, auto& v) { o.plan_options.reduce_range = flag(k, v); }},
+    Row<GivenOptions>{"block_size", [](auto& o, auto& k, auto& v) { o.plan_options.block_size = block_size(k, v); }},
+    Row<GivenOptions>{"nodes_to_quantize",
+                      [](auto& o, auto& k, auto& v) { o.plan_options.nodes_to_quantize = names(k, v); }},
+    Row<GivenOptions>{"nodes_to_exclude",
+                      [](auto& o, auto& k, auto& v) { o.plan_options.nodes_to_exclude = names(k, v); }},
+    Row<GivenOptions>{"op_types", [](auto& o, auto& k, auto& v) { o.plan_options.op_types = names(k, v); }},
+    Row<GivenOptions>{"prepare", [](auto& o, auto& k, auto& v) { o.plan_options.prepare = flag(k, v); }},
+    Row<GivenOptions>{"plan", [](auto& o, auto&, auto& v) { o.plan = plan_from_json(v.dump()); }},
+    Row<GivenOptions>{"external_data", [](auto& o, auto& k, auto& v) { o.external_data = flag(k, v); }},
+};
+
+constexpr std::array kPrepareRows = {
+    Row<PrepareOptions>{"fixed", [](auto& o, auto& k, auto& v) { o.fixed = by_name<std::string>(k, v); }},
+    Row<PrepareOptions>{"dims", [](auto& o, auto& k, auto& v) { o.dims = by_name<std::int64_t>(k, v); }},
+    Row<PrepareOptions>{"opset",
+                        [](auto& o, auto& k, auto& v) {
+                          const auto version = whole(k, v);
+                          if (version < 1 || version > kMaxOpset) refuse(k, "must lie between 1 and 26", "");
+                          o.opset = static_cast<int>(version);
+                        }},
+    Row<PrepareOptions>{"to_float32", [](auto& o, auto& k, auto& v) { o.to_float32 = flag(k, v); }},
+    Row<PrepareOptions>{"passes", [](auto& o, auto& k, auto& v) { o.passes = names(k, v); }},
+};
+
+template <class Options, std::size_t kCount>
+void read(std::string_view text, const std::array<Row<Options>, kCount>& rows, Options& options) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) throw Error(ErrorCode::kUsage, "options", "are no JSON object", "pass {} for the defaults");
+  for (const auto& [key, value] : json.items()) {
+    const auto row = std::find_if(rows.begin(), rows.end(), [&name = key](const auto& r) { return r.key == name; });
+    if (row == rows.end()) {
+      std::string known;
+      for (const auto& other : rows) known += (known.empty() ? "" : ", ") + std::string(other.key);
+      refuse(key, "is none that Octet knows", "there are " + known);
+    }
+    if (!value.is_null()) row->read(options, key, value);
+  }
 }
 
 }  // namespace
@@ -83,12 +127,13 @@ const Row& row_of(const std::string& key) {
 GivenOptions options_from_json(std::string_view text, Target default_target) {
   GivenOptions options;
   options.plan_options.target = default_target;
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) throw Error(ErrorCode::kUsage, "options", "are no JSON object", "pass {} for the defaults");
-  for (const auto& [key, value] : json.items()) {
-    const Row& row = row_of(key);
-    if (!value.is_null()) row.read(options, key, value);
-  }
+  read(text, kQuantizeRows, options);
+  return options;
+}
+
+PrepareOptions prepare_options_from_json(std::string_view text) {
+  PrepareOptions options;
+  read(text, kPrepareRows, options);
   return options;
 }
 

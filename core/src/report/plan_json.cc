@@ -154,7 +154,7 @@ KeptTensor kept_from(const Json& json) {
 
 std::string plan_to_json(const Plan& plan) {
   Json json{{"octet_plan", 1},        {"mode", name_of(plan.mode)}, {"target", name_of(plan.target)},
-            {"nodes", Json::array()}, {"tensors", Json::array()},   {"kept", Json::array()},
+            {"prepared", plan.prepared}, {"nodes", Json::array()}, {"tensors", Json::array()},   {"kept", Json::array()},
             {"notes", plan.notes}};
   for (const NodePlan& node : plan.nodes) {
     Json entry{{"node", node.node}, {"op", node.op}, {"action", name_of(node.action)}};
@@ -183,6 +183,7 @@ Plan plan_from_json(std::string_view text) {
   Plan plan;
   plan.mode = fields.choice("mode", mode_from, Mode::kDynamic);
   plan.target = fields.choice("target", target_from, Target::kAny);
+  plan.prepared = fields.flag("prepared", false);
   for (const Json& entry : fields.list("nodes", false)) plan.nodes.push_back(node_from(entry));
   for (const Json& entry : fields.list("tensors", false)) plan.tensors.push_back(tensor_from(entry));
   for (const Json& entry : fields.list("kept", true)) plan.kept.push_back(kept_from(entry));

@@ -125,6 +125,7 @@ void QuantizationOptions::add_to(CLI::App& command) {
   command.add_flag("--per-tensor", per_tensor, "one scale per weight tensor")->excludes(channel);
   command.add_flag("--reduce-range", reduce_range,
                    "7-bit weights, for processors without VNNI whose 8-bit products saturate");
+  command.add_flag("--no-prepare", no_prepare, "leave out folding, clean-up and fusion (octet prepare)");
   command
       .add_option("--block-size", block_size, "store matrices in blocks of N along K (MatMulNBits); 32 for 4-bit types")
       ->type_name("N");
@@ -148,6 +149,7 @@ PlanOptions QuantizationOptions::plan_options() const {
   if (per_channel) options.per_channel = true;
   if (per_tensor) options.per_channel = false;
   options.reduce_range = reduce_range;
+  options.prepare = !no_prepare;
   options.block_size = block_size;
   options.nodes_to_quantize = split_list(nodes_to_quantize);
   options.nodes_to_exclude = split_list(nodes_to_exclude);

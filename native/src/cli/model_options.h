@@ -37,7 +37,7 @@ void refuse_clash(const std::filesystem::path& model, const std::filesystem::pat
 // --mode, --target, --weight-type …: what a plan is made from.
 struct QuantizationOptions {
   std::string mode = "dynamic", target = "auto", weight_type = "qint8";
-  bool per_channel = false, per_tensor = false, reduce_range = false;
+  bool per_channel = false, per_tensor = false, reduce_range = false, no_prepare = false;
   int block_size = 0;
   std::string nodes_to_quantize, nodes_to_exclude, op_types;
 
