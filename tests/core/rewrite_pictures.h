@@ -9,14 +9,14 @@
 namespace octet::pictures {
 
 inline PlanOptions dynamic_on(Target target, WeightType type = WeightType::kInt8) {
-  PlanOptions options;
+  PlanOptions options = pictures::dynamic_options();
   options.target = target;
   options.weight_type = type;
   return options;
 }
 
 inline PlanOptions convolutions() {
-  PlanOptions options;
+  PlanOptions options = pictures::dynamic_options();
   options.op_types = {"Conv"};
   return options;
 }

@@ -32,6 +32,21 @@ Found size(ShapeNode& node) {
   return total ? Found({*total}) : std::nullopt;
 }
 
+// Where Constant nodes have not become stored tensors yet.
+Found constant(ShapeNode& node) {
+  if (const auto* value = find_attribute(node.node(), "value_int")) return Dims{Dim(value->i())};
+  if (const auto* values = find_attribute(node.node(), "value_ints"))
+    return Dims(values->ints().begin(), values->ints().end());
+  const auto* value = find_attribute(node.node(), "value");
+  if (!value || !value->has_t() || stored_id(value->t()) || value->t().dims_size() > 1) return std::nullopt;
+  const auto& tensor = value->t();
+  const bool whole = tensor.data_type() == onnx::TensorProto::INT64 || tensor.data_type() == onnx::TensorProto::INT32 ||
+                     tensor.data_type() == onnx::TensorProto::BOOL;
+  if (!whole || element_count(tensor) > kMaxElements) return std::nullopt;
+  const auto elements = tensor_as_int64(TensorStore(), tensor);
+  return Dims(elements.begin(), elements.end());
+}
+
 Found same(ShapeNode& node) { return node.values(0); }
 
 Found cast(ShapeNode& node) {
@@ -282,6 +297,7 @@ using Rule = Found (*)(ShapeNode&);
 void follow_values(ShapeNode& node) {
   static const std::unordered_map<std::string_view, Rule> rules = {
       {"Shape", shape},
+      {"Constant", constant},
       {"Size", size},
       {"Identity", same},
       {"Cast", cast},

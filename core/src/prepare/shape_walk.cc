@@ -226,7 +226,8 @@ void ShapeWalk::infer_with_onnx(ShapeNode& node) {
     if (shapes_.notes_.size() < kMaxNotes) {
       std::string what = fault.what();
       what = what.substr(0, what.find('\n'));
-      shapes_.notes_.push_back(proto.op_type() + " '" + (proto.name().empty() && proto.output_size() > 0 ? proto.output(0) : proto.name()) +
+      shapes_.notes_.push_back(proto.op_type() + " '" +
+                               (proto.name().empty() && proto.output_size() > 0 ? proto.output(0) : proto.name()) +
                                "': " + what);
     }
   }
