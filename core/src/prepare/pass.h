@@ -38,6 +38,7 @@ void run_lift_constants(Model& model, PassReport& report);
 void run_share_equal_nodes(Model& model, PassReport& report);
 void run_merge_views(Model& model, PassReport& report);
 void run_merge_chains(Model& model, PassReport& report);
+void run_cancel_transposes(Model& model, PassReport& report);
 void run_simplify_picks(Model& model, PassReport& report);
 void run_drop_zero_states(Model& model, PassReport& report);
 void run_remove_no_ops(Model& model, PassReport& report);

@@ -81,6 +81,7 @@ const std::vector<Pass>& all_passes() {
       {"share_equal_nodes", "nodes that compute the same become one", run_share_equal_nodes},
       {"merge_views", "Reshape, Squeeze, Unsqueeze and Flatten of one another become one", run_merge_views},
       {"merge_chains", "Transpose, Cast, Concat and Slice of their own kind become one", run_merge_chains},
+      {"cancel_transposes", "Transposes that undo each other around elementwise operators go", run_cancel_transposes},
       {"simplify_picks", "a Slice of one with its Squeeze, a Gather of one with its Unsqueeze become one Gather",
        run_simplify_picks},
       {"drop_zero_states", "LSTM, GRU and RNN are not given the zeros that they begin with anyway",
