@@ -56,6 +56,8 @@ void run_fuse_batch_normalization(Model& model, PassReport& report);
 void run_fuse_channel_constants(Model& model, PassReport& report);
 void run_share_equal_tensors(Model& model, PassReport& report);
 void run_inline_known_branches(Model& model, PassReport& report);
+void run_drop_unused_outputs(Model& model, PassReport& report);
+void run_drop_unused_imports(Model& model, PassReport& report);
 void run_drop_unused(Model& model, PassReport& report);
 
 }  // namespace octet

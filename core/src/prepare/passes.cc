@@ -106,6 +106,8 @@ const std::vector<Pass>& all_passes() {
       {"fuse_channel_constants", "Mul, Add, Sub and Div by a constant per channel go into the weights beside them",
        run_fuse_channel_constants},
       {"share_equal_tensors", "copies of a stored tensor become one", run_share_equal_tensors, true},
+      {"drop_unused_outputs", "optional outputs that nobody reads lose their names", run_drop_unused_outputs},
+      {"drop_unused_imports", "operator sets of which no node is are no longer imported", run_drop_unused_imports},
       {"drop_unused", "nodes and tensors that reach no output go", run_drop_unused, true},
   };
   return passes;
