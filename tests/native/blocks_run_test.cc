@@ -72,6 +72,12 @@ std::vector<BlockModel> block_models() {
        "= "
        "Exp(d) s = ReduceSum(e, axes) y = Div(e, s) }",
        17, "Softmax"},
+      {"SoftmaxOfJax",
+       "g (float[2,3,16] x) => (float[2,3,16] y) <int64[1] axes = {2}, int64[3] shape = {0, 0, 1}, float low = {-inf}> "
+       "{ "
+       "m = ReduceMax<axes = [2], keepdims = 0>(x) g = Max(low, m) k = Reshape(g, shape) d = Sub(x, k) e = Exp(d) s = "
+       "ReduceSum<keepdims = 0>(e, axes) t = Reshape(s, shape) y = Div(e, t) }",
+       17, "Softmax"},
       {"SoftmaxOfOldOpsets",
        "g (float[2,3,16] x) => (float[2,3,16] y) { m = ReduceMax<axes = [2]>(x) d = Sub(x, m) e = Exp(d) s = "
        "ReduceSum<axes = [2]>(e) r = Reciprocal(s) y = Mul(e, r) }",
