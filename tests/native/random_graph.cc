@@ -108,12 +108,16 @@ std::string Builder::new_name(const char* kind) {
   return (depth() ? "body" + std::to_string(depth()) + "_" : "") + kind + std::to_string(made_++);
 }
 
-// The runtime lets tensors of a body hide outer ones, though not what nodes make.
+// The runtime lets tensors of a body hide outer ones, but not what nodes make; and where another body of the same node
+// reads the outer one, it gives both bodies that one. So only what no body can pick is hidden.
 std::string Builder::stored_name() {
   const std::string name = "c" + std::to_string(made_);
-  if (!shadows_ || read_from_outside_.contains(name) || !random.chance(0.5)) return new_name("c");
+  bool free = shadows_ && random.chance(0.5);
+  for (const Builder* scope = outer; scope && free; scope = scope->outer)
+    free = std::none_of(scope->values.begin(), scope->values.end(),
+                        [&](const Value& value) { return value.name == name; });
+  if (!free) return new_name("c");
   ++made_;
-  shadowed_.insert(name);
   return name;
 }
 
@@ -211,22 +215,16 @@ std::vector<Value> Builder::add_all(const std::string& op, const std::vector<std
 }
 
 std::optional<Value> Builder::pick(const Wanted& wanted) {
-  std::vector<std::pair<const Value*, const Builder*>> found;
-  std::vector<Builder*> inner;
-  for (Builder* scope = this; scope; scope = scope->outer) {
+  std::vector<const Value*> found;
+  for (const Builder* scope = this; scope; scope = scope->outer) {
     if (scope != this && !found.empty() && random.chance(0.5)) break;
     for (auto value = scope->values.rbegin(); value != scope->values.rend(); ++value) {
-      const bool hidden =
-          std::any_of(inner.begin(), inner.end(), [&](const Builder* body) { return body->hides(value->name); });
-      if (!hidden && wanted(*value)) found.emplace_back(&*value, scope);
+      if (wanted(*value)) found.push_back(&*value);
     }
-    inner.push_back(scope);
   }
   if (found.empty()) return std::nullopt;
   const int limit = static_cast<int>(found.size());
-  const auto& [value, owner] = found[static_cast<std::size_t>(std::min(random.below(limit), random.below(limit)))];
-  for (Builder* scope = this; scope != owner; scope = scope->outer) scope->read_from_outside_.insert(value->name);
-  return *value;
+  return *found[static_cast<std::size_t>(std::min(random.below(limit), random.below(limit)))];
 }
 
 std::optional<Value> Builder::pick_float(std::size_t least_rank, std::size_t most_rank) {

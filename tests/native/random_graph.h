@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -106,11 +105,9 @@ class Builder {
 
  private:
   std::string stored_name();
-  bool hides(const std::string& name) const { return shadowed_.contains(name); }
 
   int made_ = 0;
   bool shadows_ = false;  // tensors of this body take names that outer ones have too
-  std::set<std::string> shadowed_, read_from_outside_;
 };
 
 onnx::ValueInfoProto value_info(const Value& value, bool with_shape);
