@@ -47,6 +47,7 @@ void run_fold_constant_casts(Model& model, PassReport& report);
 void run_fold_constant_views(Model& model, PassReport& report);
 void run_fold_known_shapes(Model& model, PassReport& report);
 void run_fold_constants(Model& model, PassReport& report);
+void run_sink_expands(Model& model, PassReport& report);
 void run_fuse_softmax(Model& model, PassReport& report);
 void run_fuse_layer_normalization(Model& model, PassReport& report);
 void run_fuse_gelu(Model& model, PassReport& report);

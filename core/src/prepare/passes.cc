@@ -95,6 +95,7 @@ const std::vector<Pass>& all_passes() {
        run_fold_constant_views, true},
       {"fold_known_shapes", "sizes that are the same for every input are stored", run_fold_known_shapes},
       {"fold_constants", "nodes of stored tensors alone are computed", run_fold_constants},
+      {"sink_expands", "Expand goes behind arithmetic, and where the reader broadcasts it vanishes", run_sink_expands},
       {"fuse_softmax", "a Softmax written out becomes one", run_fuse_softmax},
       {"fuse_layer_normalization",
        "LayerNormalization (opset 17) and RMSNormalization (23) take the place of their parts",
