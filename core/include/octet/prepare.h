@@ -29,8 +29,8 @@ struct PrepareOptions {
   std::map<std::string, std::int64_t> dims;  // sizes for dimensions: by symbol, or by INPUT:AXIS
   std::optional<int> opset;                  // convert the standard domain to this version
   bool to_float32 = false;                   // float16 and bfloat16 become float32
-  bool keep_widened = false;  // leave folded weights wide for a plan to store anew; written so, a file would grow
-  std::vector<std::string> passes;           // only these, in this order; empty: all, until nothing changes
+  bool keep_widened = false;        // leave folded weights wide for a plan to store anew; written so, a file would grow
+  std::vector<std::string> passes;  // only these, in this order; empty: all, until nothing changes
 };
 
 // Makes a model easier to quantize and faster to run without changing what it computes: normalize(), then folding,
@@ -58,9 +58,22 @@ std::vector<BlockInfo> list_blocks(Model& model);
 struct ShapeCoverage {
   int values = 0, typed = 0, ranked = 0, shaped = 0;  // shaped: every dimension a number or an expression of names
   std::vector<std::string> missing;                   // the first values without type or rank, with their nodes
+  std::vector<std::string> to_probe;                  // those of the main graph, by name: a run would tell
   std::string note;                                   // what onnx's own rules stumbled over first
 };
-ShapeCoverage cover_shapes(Model& model);
+
+// What a run of the model told of values, by name. True for the inputs of that run: good for a report, never a reason
+// to change a graph.
+struct ProbedValue {
+  int type = 0;
+  std::size_t rank = 0;
+};
+using ProbedValues = std::map<std::string, ProbedValue>;
+ShapeCoverage cover_shapes(Model& model, const ProbedValues& probed = {});
+
+// Makes values between nodes outputs of the model too, so that a run shows them. Throws Error(kUsage) for a name that
+// the main graph does not have.
+void add_outputs(Model& model, const std::vector<std::string>& values);
 
 // Writes what is known of every value between nodes into the model, in place of what it said before.
 void describe_values(Model& model);

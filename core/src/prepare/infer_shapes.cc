@@ -2,6 +2,7 @@
 // Stored tensors take part with their type and dims only.
 #include <algorithm>
 
+#include "octet/error.h"
 #include "octet/prepare.h"
 #include "prepare/shape_node.h"
 
@@ -31,18 +32,34 @@ void count(const Shapes& shapes, const GraphView& view, const NodeAt& at, ShapeC
         other || (facts.dims && std::none_of(facts.dims->begin(), facts.dims->end(), DimTexts::is_fresh));
     if ((!typed || !ranked) && coverage.missing.size() < kMaxListed)
       coverage.missing.push_back(describe(at, output, typed ? "rank" : "type"));
+    if ((!typed || !ranked) && at.scope->depth == 0) coverage.to_probe.push_back(output);
   }
 }
 
 }  // namespace
 
-ShapeCoverage cover_shapes(Model& model) {
+ShapeCoverage cover_shapes(Model& model, const ProbedValues& probed) {
   const GraphView view(model.proto());
-  const Shapes shapes(model, view);
+  const Shapes shapes(model, view, probed);
   ShapeCoverage coverage;
   for (const NodeAt& at : view.nodes()) count(shapes, view, at, coverage);
   if (!shapes.notes().empty()) coverage.note = shapes.notes().front();
   return coverage;
+}
+
+void add_outputs(Model& model, const std::vector<std::string>& values) {
+  const GraphView view(model.proto());
+  const Shapes shapes(model, view);
+  for (const auto& name : values) {
+    const auto found = view.main().values.find(name);
+    if (found == view.main().values.end())
+      throw Error(ErrorCode::kUsage, "value '" + name + "'", "the main graph has none of this name",
+                  "octet inspect --nodes lists them");
+    if (found->second.graph_outputs > 0) continue;
+    auto& output = *model.proto().mutable_graph()->add_output();
+    output.set_name(name);
+    *output.mutable_type() = shapes.type_of(&found->second);
+  }
 }
 
 void describe_values(Model& model) {

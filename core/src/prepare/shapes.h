@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/graph_view.h"
+#include "octet/prepare.h"
 #include "prepare/dim.h"
 
 namespace octet {
@@ -20,13 +21,6 @@ struct ShapeFacts {
   bool has_rank(std::size_t rank) const { return dims && dims->size() == rank; }
   std::optional<std::vector<std::int64_t>> shape() const { return dims ? numbers(*dims) : std::nullopt; }
 };
-
-// What a run of the model told of a value.
-struct ProbedValue {
-  int type = 0;
-  std::size_t rank = 0;
-};
-using ProbedValues = std::unordered_map<std::string, ProbedValue>;  // values of the main graph, by name
 
 class Shapes {
  public:

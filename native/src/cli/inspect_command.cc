@@ -67,12 +67,8 @@ void run(const InspectOptions& options) {
     Json json{{"octet", OCTET_VERSION}};
     json.update(Json::parse(quantizer_report_json(quantizer)));
     const ShapeCoverage shapes = quantizer.shapes();
-    json["shapes"] = {{"values", shapes.values},
-                      {"typed", shapes.typed},
-                      {"ranked", shapes.ranked},
-                      {"shaped", shapes.shaped},
-                      {"missing", shapes.missing},
-                      {"note", shapes.note}};
+    json["shapes"] = {{"values", shapes.values}, {"typed", shapes.typed},     {"ranked", shapes.ranked},
+                      {"shaped", shapes.shaped}, {"missing", shapes.missing}, {"note", shapes.note}};
     json["blocks"] = Json::array();
     for (const BlockInfo& block : quantizer.blocks())
       json["blocks"].push_back({{"kind", block.kind}, {"nodes", block.nodes}, {"output", block.output}});

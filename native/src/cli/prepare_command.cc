@@ -38,6 +38,7 @@ VerifyResult verify_prepared(const Options& options, const PrepareReport& report
   job.synthetic = synthetic;
   job.float_bytes = report.input_bytes;
   job.candidate_bytes = pending.bytes();
+  job.probe = report.shapes.to_probe;
   return verify_in_child(job);
 }
 
@@ -70,7 +71,11 @@ void run(const Options& options) {
   report.shapes = cover_shapes(model);
   PendingModel pending(model, options.output, options.force, options.external_data, !options.no_verify);
   report.output_bytes = pending.bytes();
-  if (!options.no_verify) report.verify = verify_prepared(options, report, synthetic, pending);
+  if (!options.no_verify) {
+    report.verify = verify_prepared(options, report, synthetic, pending);
+    report.probed = report.verify->probed.size();
+    if (report.probed > 0) report.shapes = cover_shapes(model, report.verify->probed);
+  }
   if (const std::string problem = failure(report); !problem.empty() && !options.force)
     throw Error(ErrorCode::kQuality, options.output, problem,
                 "nothing was written; please report it, try --passes to find the step, or pass --force to take it");

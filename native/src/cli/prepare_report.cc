@@ -80,6 +80,7 @@ std::string prepare_report_text(const PrepareReport& report) {
     for (const auto& note : pass.notes) text += fmt::format("note: {}: {}\n", pass.pass, note);
   }
   text += coverage_text(report.shapes);
+  if (report.probed > 0) text += fmt::format("  {} of them seen by running the model once\n", report.probed);
   return text + (report.verify ? verify_text(report) : "not verified: --no-verify\n");
 }
 

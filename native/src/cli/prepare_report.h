@@ -16,6 +16,7 @@ struct PrepareReport {
   std::uint64_t input_bytes = 0, output_bytes = 0;
   ModelFacts before, after;
   std::vector<PassReport> passes;
+  std::size_t probed = 0;              // values whose type and rank a run told
   ShapeCoverage shapes;                // of the prepared model
   std::optional<VerifyResult> verify;  // none: --no-verify
 };

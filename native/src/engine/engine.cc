@@ -7,8 +7,8 @@
 #include <chrono>
 #include <cstring>
 
-#include "octet/dtype.h"
 #include "engine/ort_library.h"
+#include "octet/dtype.h"
 #include "octet/error.h"
 
 namespace octet {

@@ -8,6 +8,7 @@
 
 #include "engine/engine.h"
 #include "engine/interleave.h"
+#include "engine/probe.h"
 #include "engine/process_memory.h"
 #include "octet/error.h"
 
@@ -151,6 +152,7 @@ void measure(const VerifyJob& job, const Sessions& sessions, SampleReader& reade
     std::optional<Sample> sample = reader.next();
     if (!sample) break;
     if (!measure_sample(sessions, *sample, reader.name(), compare_plain, meters, result)) return;
+    if (result.samples == 1) result.probed = probe_values(job.candidate, job.probe, *sample);
     if (timed.size() < kTimedSamples) timed.push_back(std::move(*sample));
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > job.sample_seconds) break;
   }

@@ -12,6 +12,7 @@
 #include "data/labels.h"
 #include "data/samples.h"
 #include "octet/measure.h"
+#include "octet/prepare.h"
 
 namespace octet {
 
@@ -25,6 +26,7 @@ struct VerifyJob {
   double sample_seconds = 20;                          // after this no further sample is begun
   std::uint64_t float_bytes = 0, candidate_bytes = 0;  // with external data; 0: the files' own sizes
   std::uint64_t memory_limit = 0;                      // 0: what the machine has left
+  std::vector<std::string> probe;                      // values between the candidate's nodes to look at in one run
 };
 
 struct VerifyResult {
@@ -56,6 +58,8 @@ struct VerifyResult {
     Speedup speedup;
   };
   std::optional<Latency> latency;
+
+  ProbedValues probed;  // those of VerifyJob::probe that are tensors
 
   double seconds = 0;
   std::uint64_t peak_bytes = 0;  // of the process that verified

@@ -48,7 +48,8 @@ json to_json(const VerifyJob& job) {
                    {"sample_seconds", job.sample_seconds},
                    {"float_bytes", job.float_bytes},
                    {"candidate_bytes", job.candidate_bytes},
-                   {"memory_limit", job.memory_limit}};
+                   {"memory_limit", job.memory_limit},
+                   {"probe", job.probe}};
   if (job.data) document["data"] = job.data->string();
   return document;
 }
@@ -70,6 +71,7 @@ VerifyJob verify_job_from_json(const json& document) {
   document.at("float_bytes").get_to(job.float_bytes);
   document.at("candidate_bytes").get_to(job.candidate_bytes);
   document.at("memory_limit").get_to(job.memory_limit);
+  document.at("probe").get_to(job.probe);
   return job;
 }
 
@@ -88,6 +90,8 @@ json to_json(const VerifyResult& result) {
                    {"finite", result.finite},
                    {"seconds", result.seconds},
                    {"peak_bytes", result.peak_bytes}};
+  for (const auto& [name, value] : result.probed)
+    document["probed"][name] = {{"type", value.type}, {"rank", value.rank}};
   if (!result.why.empty()) document["why"] = result.why;
   if (!result.error.empty()) document["error"] = result.error;
   if (!result.plain_error.empty()) document["plain_error"] = result.plain_error;
@@ -122,6 +126,8 @@ VerifyResult verify_result_from_json(const json& document) {
   document.at("finite").get_to(result.finite);
   document.at("seconds").get_to(result.seconds);
   document.at("peak_bytes").get_to(result.peak_bytes);
+  for (const auto& [name, value] : document.value("probed", json::object()).items())
+    result.probed[name] = {value.at("type").get<int>(), value.at("rank").get<std::size_t>()};
   result.why = document.value("why", "");
   result.error = document.value("error", "");
   result.plain_error = document.value("plain_error", "");
