@@ -12,7 +12,9 @@ void clear_nodes(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
     auto& props = *node.mutable_metadata_props();
     props.erase(
         std::remove_if(props.begin(), props.end(),
-                       [](const auto& entry) { return entry.key() == kExcludeMark || entry.key() == kIncludeMark; }),
+                       [](const auto& entry) {
+                         return entry.key() == kExcludeMark || entry.key() == kIncludeMark || entry.key() == kTypeMark;
+                       }),
         props.end());
     for (onnx::GraphProto* inner : subgraphs(node)) clear_nodes(*inner->mutable_node());
   }

@@ -10,6 +10,7 @@ namespace octet {
 
 inline constexpr const char* kExcludeMark = "octet.exclude";
 inline constexpr const char* kIncludeMark = "octet.include";
+inline constexpr const char* kTypeMark = "octet.type";  // of a type that --op-types names
 
 void set_mark(onnx::NodeProto& node, const std::string& mark);
 bool has_mark(const onnx::NodeProto& node, std::string_view mark);

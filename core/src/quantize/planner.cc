@@ -75,12 +75,11 @@ void Planner::collect_nodes() {
     step.rule = find_rule(*at.node);
     step.plan.node = node_ids_.of(*at.node);
     step.plan.op = at.node->op_type();
-    const auto& types = options_.op_types;
     if (has_mark(*at.node, kExcludeMark)) {
       step.plan.why = "left out by --nodes-to-exclude";
     } else if (include_only && !has_mark(*at.node, kIncludeMark)) {
       step.plan.why = "not named by --nodes-to-quantize";
-    } else if (!types.empty() && std::find(types.begin(), types.end(), at.node->op_type()) == types.end()) {
+    } else if (!options_.op_types.empty() && !has_mark(*at.node, kTypeMark)) {
       step.plan.why = "its type is not in --op-types";
     }
     step.blocked = !step.plan.why.empty();

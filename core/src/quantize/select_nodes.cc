@@ -1,5 +1,6 @@
 // Include and exclude lists are matched against the model as its author named it, before anything is renamed or
 // inlined; the marks travel on the nodes (and on copies of function bodies) until the plan is made.
+#include <algorithm>
 #include <unordered_map>
 
 #include "model/graph_view.h"
@@ -112,6 +113,14 @@ void apply_list(onnx::ModelProto& model, const std::vector<std::string>& list, c
   }
 }
 
+// By what the author's nodes are called: a MatMul that preparation makes a Gemm stays one that was asked for.
+void mark_types(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes, const std::vector<std::string>& types) {
+  for (auto& node : nodes) {
+    if (std::find(types.begin(), types.end(), node.op_type()) != types.end()) set_mark(node, kTypeMark);
+    for (onnx::GraphProto* inner : subgraphs(node)) mark_types(*inner->mutable_node(), types);
+  }
+}
+
 }  // namespace
 
 void select_nodes(Model& model, const PlanOptions& options) {
@@ -119,6 +128,9 @@ void select_nodes(Model& model, const PlanOptions& options) {
   check_function_calls(model.proto());
   apply_list(model.proto(), options.nodes_to_exclude, kExcludeMark, "--nodes-to-exclude");
   apply_list(model.proto(), options.nodes_to_quantize, kIncludeMark, "--nodes-to-quantize");
+  if (options.op_types.empty()) return;
+  mark_types(*model.proto().mutable_graph()->mutable_node(), options.op_types);
+  for (auto& function : *model.proto().mutable_functions()) mark_types(*function.mutable_node(), options.op_types);
 }
 
 }  // namespace octet
