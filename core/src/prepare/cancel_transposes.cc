@@ -68,8 +68,7 @@ struct Tree {
 class Cancelling {
  public:
   explicit Cancelling(Model& model)
-      : model_(model),
-        view_(model.proto()),
+      : view_(model.proto()),
         shapes_(model, view_),
         names_(model.proto()),
         opset_(opset_of(model.proto())) {}
@@ -176,7 +175,6 @@ class Cancelling {
                 infos.end());
   }
 
-  Model& model_;
   GraphView view_;
   Shapes shapes_;
   NameSet names_;
