@@ -96,6 +96,17 @@ onPage('runs again when an option changes', {}, async (page) => {
   assert.equal(sha256(bytes), sha256(quantize('digits_cnn', { mode: 'weights', weight_type: 'qint16' }).model));
 });
 
+onPage('prepares first unless told not to', {}, async (page) => {
+  await quantizeSample(page, 'Digits');
+  await page.getByLabel('Prepare').selectOption('none');
+  await page.getByText(/--no-prepare/).waitFor();
+  await page.getByText('Measured with').waitFor();
+  const { bytes } = await saved(page, 'Download digits_cnn.int8.onnx');
+  const [prepared, exported] = [true, false].map((prepare) => quantize('digits_cnn', { mode: 'weights', prepare }));
+  assert.equal(sha256(bytes), sha256(exported.model));
+  assert.notEqual(sha256(bytes), sha256(prepared.model));
+});
+
 onPage('stops when asked to, and works on afterwards', {}, async (page) => {
   await page.getByRole('button', { name: 'Small GPT' }).click();
   await page.getByRole('button', { name: 'Quantize' }).click();

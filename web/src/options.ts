@@ -44,21 +44,32 @@ export const CHANNELS = [
 
 export type Channels = (typeof CHANNELS)[number]['value'];
 
+export const PREPARATION = [
+  { value: 'first', label: 'first', help: 'folds, cleans up and fuses; computes the same' },
+  { value: 'none', label: 'not at all', help: 'quantizes the model as it was exported' },
+] as const;
+
+export type Preparation = (typeof PREPARATION)[number]['value'];
+
 export interface Choices {
   mode: Mode;
   target: Target;
   weightType: WeightType;
   channels: Channels;
+  preparation: Preparation;
 }
 
-export const DEFAULTS: Choices = { mode: 'weights', target: 'wasm', weightType: 'qint8', channels: 'auto' };
+export const DEFAULTS: Choices = {
+  mode: 'weights', target: 'wasm', weightType: 'qint8', channels: 'auto', preparation: 'first',
+};
 
 // Dynamic mode computes with 8-bit weights and no others.
 export const fitsMode = (type: WeightType, mode: Mode) => mode === 'weights' || type.endsWith('int8');
 
-export function toOptions({ mode, target, weightType, channels }: Choices): Options {
+export function toOptions({ mode, target, weightType, channels, preparation }: Choices): Options {
   const options: Options = { mode, target, weight_type: fitsMode(weightType, mode) ? weightType : 'qint8' };
   if (channels !== 'auto') options.per_channel = channels === 'channel';
+  if (preparation === 'none') options.prepare = false;
   return options;
 }
 
@@ -68,6 +79,7 @@ export function commandLine(input: string, output: string, choices: Choices): st
   const words = ['octet quantize', quote(input), '-o', quote(output), '--mode', mode, '--target', target];
   if (options.weight_type !== 'qint8') words.push('--weight-type', options.weight_type!);
   if (options.per_channel !== undefined) words.push(options.per_channel ? '--per-channel' : '--per-tensor');
+  if (options.prepare === false) words.push('--no-prepare');
   return words.join(' ');
 }
 

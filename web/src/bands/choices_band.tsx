@@ -1,5 +1,5 @@
 // What to do with it. Every option shows its default and one sentence of help.
-import { CHANNELS, fitsMode, MODES, TARGETS, WEIGHT_TYPES } from '../options';
+import { CHANNELS, fitsMode, MODES, PREPARATION, TARGETS, WEIGHT_TYPES } from '../options';
 import { choices, choose, inspected, job, quantize, stale } from '../state';
 
 interface SelectProps<T extends string> {
@@ -29,7 +29,7 @@ function Select<T extends string>({ id, label, value, entries, onChoose }: Selec
 
 export function ChoicesBand() {
   if (!inspected.value) return null;
-  const { mode, target, weightType, channels } = choices.value;
+  const { mode, target, weightType, channels, preparation } = choices.value;
   const types = WEIGHT_TYPES.map((type) => ({ ...type, disabled: !fitsMode(type.value, mode) }));
   const type = fitsMode(weightType, mode) ? weightType : 'qint8';
   return (
@@ -66,6 +66,10 @@ export function ChoicesBand() {
           <Select
             id="channels" label="Scales" value={channels} entries={CHANNELS}
             onChoose={(value) => choose({ channels: value })}
+          />
+          <Select
+            id="preparation" label="Prepare" value={preparation} entries={PREPARATION}
+            onChoose={(value) => choose({ preparation: value })}
           />
         </div>
         <button type="submit" class="primary" disabled={job.value !== null && !stale.value}>Quantize</button>
