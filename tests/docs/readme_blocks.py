@@ -24,6 +24,7 @@ _BLOCK = re.compile(r"(?<=<!-- checked -->\n```console\n).*?(?=^```$)", re.DOTAL
 _VOLATILE = [
     (re.compile(r"latency .*"), "latency"),
     (re.compile(r"verified in .*"), "verified in"),
+    (re.compile(r"largest error \S+ of the largest value"), "largest error"),  # of float sums in another order
     (re.compile(r"[^|]* core.*, load [^;]*; "), ""),  # the machine
     (re.compile(r"(?:^|(?<=: ))[^:]*: ([\d.]+× (?:smaller|larger)), .*$"), r"VERDICT, \1"),
     (re.compile(r"\bx64-novnni\b|\bx64\b|\barm64\b"), "TARGET"),

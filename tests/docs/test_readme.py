@@ -24,7 +24,7 @@ def test_examples_say_what_is_shown(examples):
 
 def test_there_are_examples():
     assert {word for examples in blocks() for e in examples for word in e.command.split()[:2]} >= {
-        *("scripts/demo", "scripts/octet", "quantize", "compare")
+        *("scripts/demo", "scripts/octet", "prepare", "quantize", "compare")
     }
 
 
@@ -44,25 +44,27 @@ def test_exit_statuses_are_those_of_the_core():
 
 
 def helps():
-    return {command: octet(command, "--help").succeeded().stdout for command in ("inspect", "quantize", "compare", "bench")}
+    commands = ("inspect", "prepare", "quantize", "compare", "bench")
+    return {command: octet(command, "--help").succeeded().stdout for command in commands}
 
 
 def test_options_exist():
     texts = helps()
     everywhere = "".join(texts.values())
     tools = re.compile(r"--preset|--prefix")  # CMake's and npm's
-    for option in set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", tools.sub("", README))):
+    for option in set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", tools.sub("", README))):
         assert option in everywhere, f"README.md names {option}, no command has it"
-    for row in table_after("### How to quantize"):
-        for option in re.findall(r"--[a-z-]+", row[0]):
-            assert option in texts["quantize"], option
+    for command in ("prepare", "quantize"):
+        for row in table_after(f"### How to {command}"):
+            for option in re.findall(r"--[a-z0-9-]+", row[0]):
+                assert option in texts[command], option
     for command in re.findall(r"`octet (\w+) ", README):
         assert command in texts, command
 
 
 def test_options_are_documented():
-    documented = set(re.findall(r"--[a-z][a-z-]+", README))
-    offered = set(re.findall(r"--[a-z][a-z-]+", "".join(helps().values())))
+    documented = set(re.findall(r"--[a-z][a-z0-9-]+", README))
+    offered = set(re.findall(r"--[a-z][a-z0-9-]+", "".join(helps().values())))
     # -o, and those whose place is the --help of one command.
     assert offered - documented <= {"--help", "--output", "--threads", "--warmup", "--runs", "--seconds", "--limit"}
 
