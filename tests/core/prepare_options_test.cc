@@ -82,6 +82,37 @@ TEST(InlineKnownBranches, OutputsFromOutsideTheBranch) {
   EXPECT_THAT(picture(model), HasSubstr("y = Identity(x)\nv = Identity(k)"));
 }
 
+const onnx::TypeProto* described(const Model& model, const std::string& name) {
+  for (const auto& info : model.proto().graph().value_info()) {
+    if (info.name() == name) return &info.type();
+  }
+  return nullptr;
+}
+
+TEST(InlineKnownBranches, WhatIsSaidOfValuesGoesAlong) {
+  // Nobody can tell what the custom operator gives; the branch says it, and of `v` the If does.
+  Model model = model_of(R"(g (float[n] x) => (float[n,1] y, float[n,1,1] v) <bool c = {1}> {
+    y, b = If(c) <then_branch = t () => (float[n,4] z, float o) { u = my.Op(x) z = my.Op(u) o = my.Op(u) },
+                  else_branch = e () => (float[n,4] z, float p) { z = Abs(x) p = Neg(x) }>
+    v = my.Op(b) })");
+  auto& graph = *model.proto().mutable_graph();
+  auto& branch = *graph.mutable_node(0)->mutable_attribute(0)->mutable_g();
+  branch.mutable_output(1)->mutable_type()->mutable_tensor_type()->clear_shape();
+  auto& inner = *branch.add_value_info();
+  inner.set_name("u");
+  inner.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT16);
+  auto& outer = *graph.add_value_info();
+  outer.set_name("b");
+  outer.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+  outer.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(3);
+  EXPECT_EQ(run(run_inline_known_branches, model).changes, 1);
+  ASSERT_TRUE(described(model, "u") && described(model, "z_1") && described(model, "o"));
+  EXPECT_EQ(described(model, "u")->tensor_type().elem_type(), onnx::TensorProto::FLOAT16);
+  EXPECT_EQ(described(model, "z_1")->tensor_type().shape().dim_size(), 2);
+  EXPECT_EQ(described(model, "o")->tensor_type().shape().dim_size(), 1);
+  EXPECT_FALSE(described(model, "o")->tensor_type().shape().dim(0).has_dim_value()) << "a size may be stale";
+}
+
 TEST(InlineKnownBranches, MarksGoAlong) {
   Model model = model_of(R"(g (float[n] x) => (float[n] y) <bool c = {1}> {
     y = If(c) <then_branch = t () => (float[n] z) { z = Neg(x) }, else_branch = e () => (float[n] z) { z = Abs(x) }> })");

@@ -3,6 +3,7 @@
 
 #include "graph_pictures.h"
 #include "prepare/pass.h"
+#include "prepare/shapes.h"
 
 namespace octet {
 namespace {
@@ -96,6 +97,31 @@ TEST(RemoveIdentities, DeclinesWhereANameMeansSomethingElseInside) {
   EXPECT_EQ(run(run_remove_identities, model).changes, 0);
 }
 
+TEST(RemoveIdentities, DeclinesWhereTheNameMeantAnOuterValueBefore) {
+  Model model = model_of(R"(g (float[2] x, bool c) => (float[2] y) { a = Neg(x)
+      y = If(c) <then_branch = t () => (float[2] a) { p = Abs(x) q = Exp(a) r = Mul(p, q) a = Identity(r) },
+                 else_branch = e () => (float[2] k) { k = Relu(x) }> })");
+  auto& branch = *model.proto().mutable_graph()->mutable_node(1)->mutable_attribute(0)->mutable_g();
+  ASSERT_EQ(branch.node(3).op_type(), "Identity");
+  PassReport report;
+  run_remove_identities(model, report);
+  EXPECT_EQ(report.changes, 0);
+}
+
+TEST(RemoveIdentities, WhatIsSaidOfTheResultIsSaidOfTheSource) {
+  Model model = model_of("g (float[2] x) => (float[2,1] y) { a = my.Op(x) b = Identity(a) y = my.Op(b) }");
+  auto& info = *model.proto().mutable_graph()->add_value_info();
+  info.set_name("b");
+  info.mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::FLOAT);
+  info.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim();
+  PassReport report;
+  run_remove_identities(model, report);
+  EXPECT_EQ(picture(model), "\na = my.Op(x)\ny = my.Op(a)\n");
+  const GraphView view(model.proto());
+  const Shapes shapes(model, view);
+  EXPECT_TRUE(shapes.of(view.find(view.main(), "a")).has_rank(1));
+}
+
 TEST(RemoveIdentities, DropoutGoesOnlyWhereItDoesNothing) {
   const auto changes = [](const char* text, int opset = 17) {
     Model model = model_of(text, opset);
@@ -151,6 +177,17 @@ TEST(ShareEqualTensors, CopiesBecomeOne) {
     p = Add(x, a)
     q = Add(p, a)
     y = Add(q, c))"));
+}
+
+TEST(ShareEqualTensors, CopiesThatPassesMadeBecomeOne) {
+  // Both ways lead to the same 800 bytes, whose source is too large to stand in the skeleton.
+  Model model = model_of(R"(g (float[200] x) => (float[200] y) <double[200] w> {
+    a = Cast<to=1>(w) b = Cast<to=11>(a) d = Cast<to=1>(b) p = Add(x, a) y = Mul(p, d) })");
+  PassReport report;
+  run_fold_constant_casts(model, report);
+  EXPECT_EQ(report.changes, 3);
+  run_share_equal_tensors(model, report);
+  EXPECT_EQ(picture(model), "\np = Add(x, a)\ny = Mul(p, a)\n");
 }
 
 TEST(ShareEqualTensors, DeclinesOutputsInputsAndHiddenNames) {

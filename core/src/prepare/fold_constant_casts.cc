@@ -74,6 +74,11 @@ void convert(const TensorStore& store, const TensorProto& source, int to, std::s
 
 TensorProto cast_tensor(Model& model, const TensorProto& source, int to, const std::string& name) {
   const std::uint64_t size = bytes_for(to, element_count(source));
+  // Back to what it was before it was widened: the same bytes, which are stored once.
+  if (auto narrow = narrow_form(source); narrow && narrow->data_type() == to) {
+    narrow->set_name(name);
+    return *narrow;
+  }
   TensorProto result;
   result.set_name(name);
   result.set_data_type(to);

@@ -1,9 +1,11 @@
 // c = true;  y = If(c) { then: a = F(x), out a · else: … }   →   a = F(x);  y = Identity(a)
 // Where the condition is stored or follows from shapes, the branch it chooses takes the If's place; names that
-// something else in the model has as well are made new. remove_identities clears what is left.
+// something else in the model has as well are made new. remove_identities clears what is left. What the branch declares
+// of its values goes along: a runtime that cannot tell their rank may need it (Scan does, of all that it carries).
 #include <algorithm>
 
 #include "model/graph_match.h"
+#include "prepare/described.h"
 #include "prepare/pass.h"
 #include "prepare/shapes.h"
 
@@ -17,6 +19,7 @@ void count_names(const onnx::GraphProto& graph, std::unordered_map<std::string, 
                  std::unordered_map<std::string, int>& nodes) {
   for (const auto& input : graph.input()) ++values[input.name()];
   for (const auto& tensor : graph.initializer()) ++values[tensor.name()];
+  for (const auto& sparse : graph.sparse_initializer()) ++values[sparse.values().name()];
   for (const auto& node : graph.node()) {
     ++nodes[node.name()];
     for (const auto& output : node.output()) ++values[output];
@@ -49,15 +52,14 @@ class BranchInliner {
       rename_reads(node, renamed);
       for (const auto& mark : owner.metadata_props()) add_mark(node, mark);
     }
+    keep_descriptions(owner, branch, graph, renamed);
     for (auto& node : *branch.mutable_node()) out.Add()->Swap(&node);
     for (auto& tensor : *branch.mutable_initializer()) graph.add_initializer()->Swap(&tensor);
     for (int i = 0; i < owner.output_size(); ++i) {
       if (owner.output(i).empty()) continue;
-      std::string result = branch.output(i).name();
-      if (const auto found = renamed.find(result); found != renamed.end()) result = found->second;
       auto& identity = *out.Add();
       identity.set_op_type("Identity");
-      identity.add_input(result);
+      identity.add_input(new_name(branch.output(i).name(), renamed));
       identity.add_output(owner.output(i));
       // Nameless where the If was: two outputs cannot share its name.
       if (owner.output_size() == 1) identity.set_name(owner.name());
@@ -65,6 +67,27 @@ class BranchInliner {
   }
 
  private:
+  static const std::string& new_name(const std::string& name, const Renamed& renamed) {
+    const auto found = renamed.find(name);
+    return found == renamed.end() ? name : found->second;
+  }
+
+  void keep_descriptions(const onnx::NodeProto& owner, const onnx::GraphProto& branch, onnx::GraphProto& graph,
+                         const Renamed& renamed) {
+    std::unordered_set<std::string> made;
+    for (const auto& node : branch.node()) made.insert(node.output().begin(), node.output().end());
+    const auto say = [&](const std::string& old_name, const onnx::TypeProto& type) {
+      const std::string& name = new_name(old_name, renamed);
+      if (made.contains(name)) described_.say(graph, name, type);
+    };
+    for (const auto& info : branch.value_info()) say(info.name(), info.type());
+    for (int i = 0; i < branch.output_size(); ++i) {
+      say(branch.output(i).name(), branch.output(i).type());
+      const auto* owners = i < owner.output_size() ? described_.of(graph, owner.output(i)) : nullptr;
+      if (owners) say(branch.output(i).name(), *owners);
+    }
+  }
+
   static void add_mark(onnx::NodeProto& node, const onnx::StringStringEntryProto& mark) {
     onnx::NodeProto from;
     *from.add_metadata_props() = mark;
@@ -75,6 +98,7 @@ class BranchInliner {
   }
 
   NameSet names_;
+  Described described_;
   std::unordered_map<std::string, int> values_, nodes_;
 };
 
@@ -144,7 +168,8 @@ void run_inline_known_branches(Model& model, PassReport& report) {
   const auto left =
       std::count_if(view.nodes().begin(), view.nodes().end(), [](const NodeAt& at) { return is_op(*at.node, "If"); });
   if (left > 0)
-    report.notes.push_back(std::to_string(left) + " If nodes stay: their conditions depend on input data or open dimensions (--fix, --dim)");
+    report.notes.push_back(std::to_string(left) +
+                           " If nodes stay: their conditions depend on input data or open dimensions (--fix, --dim)");
 }
 
 }  // namespace octet

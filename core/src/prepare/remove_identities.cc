@@ -3,6 +3,7 @@
 #include "model/graph_match.h"
 #include "model/tensor_access.h"
 #include "octet/error.h"
+#include "prepare/described.h"
 #include "prepare/pass.h"
 
 namespace octet {
@@ -32,7 +33,14 @@ struct Changed {
   std::unordered_set<const Value*> readers, gone;
 };
 
-bool remove_one(const Model& model, const GraphView& view, const NodeAt& at, Changed& changed) {
+void keep_description(Described& described, const Value& gone, const Value& stays) {
+  if (gone.scope != stays.scope || !gone.producer) return;
+  const auto* type = described.of(*gone.scope->graph, gone.name);
+  // What the model's own outputs look like is not ours to say.
+  if (type && (stays.graph_outputs == 0 || stays.scope->parent)) described.say(*stays.scope->graph, stays.name, *type);
+}
+
+bool remove_one(const Model& model, const GraphView& view, const NodeAt& at, Described& described, Changed& changed) {
   if (!is_identity(model, view, at)) return false;
   Value* source = view.find(*at.scope, at.node->input(0));
   Value* result = view.find(*at.scope, at.node->output(0));
@@ -42,11 +50,14 @@ bool remove_one(const Model& model, const GraphView& view, const NodeAt& at, Cha
     if (!redirect(view, out, in)) return false;
     changed.readers.insert(&in);
     changed.gone.insert(&out);
+    if (in.producer) keep_description(described, out, in);
     return true;
   }
   if (changed.readers.contains(&in)) return false;
   // The output's name must live on: give it to the producer, if that is a node beside this one whose own name is free.
   if (!in.producer || in.scope != at.scope || in.graph_outputs > 0 || out.graph_outputs != 1) return false;
+  // Before the Identity, the name may mean something of an enclosing graph.
+  if (at.scope->parent && view.find(*at.scope->parent, out.name)) return false;
   for (const Use& use : in.uses) {
     if (use.node != at.node && view.find(*use.scope, out.name) != &out) return false;
   }
@@ -56,6 +67,7 @@ bool remove_one(const Model& model, const GraphView& view, const NodeAt& at, Cha
   for (const Use& use : in.uses) use.node->set_input(use.input, out.name);
   changed.gone.insert(&in);
   changed.readers.insert(&out);
+  keep_description(described, in, out);
   return true;
 }
 
@@ -68,8 +80,9 @@ void run_remove_identities(Model& model, PassReport& report) {
     GraphView view(model.proto());
     std::unordered_set<const onnx::NodeProto*> dead;
     Changed changed;
+    Described described;
     for (const NodeAt& at : view.nodes()) {
-      if (!remove_one(model, view, at, changed)) continue;
+      if (!remove_one(model, view, at, described, changed)) continue;
       dead.insert(at.node);
       ++report.changes;
       again = true;

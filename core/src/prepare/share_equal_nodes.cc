@@ -1,12 +1,12 @@
 // a = F(x), b = F(x)   →   a = F(x), readers of b read a
 // Equal nodes have the same operator, attributes and inputs; the first one stands in the same graph or an enclosing
-// one. A node of one output becomes the Identity of the other's, and remove_identities looks after readers and names;
-// outputs of a node with several are redirected here, or stay. Chains are seen in one sweep: inputs that have become
-// equal count as equal. What may give another result each time is left alone, and so are QuantizeLinear and
+// one. Where a name must stay, a node of one output becomes the Identity of the other's; outputs of a node with several
+// stay then. Chains are seen in one sweep: inputs that have become equal count as equal. What may give another result each time is left alone, and so are QuantizeLinear and
 // DequantizeLinear: runtimes fold each into the operator beside it, and only where it has no other reader.
 #include <algorithm>
 
 #include "model/graph_match.h"
+#include "prepare/described.h"
 #include "prepare/pass.h"
 
 namespace octet {
@@ -39,6 +39,8 @@ class Sharing {
     }
     nodes_[at.scope].emplace(std::move(key), at);
   }
+
+  void finish() { remove_nodes(view_, dead_); }
 
  private:
   const Value* first_of(const Value* value) const {
@@ -75,7 +77,13 @@ class Sharing {
     }
     if (at.node->output_size() == 1) {
       if (outputs.empty()) return false;
-      become(*at.node, "Identity", {outputs[0].second->name});
+      const auto& [own, other] = outputs[0];
+      if (own->graph_outputs == 0 && redirect(view_, *own, *other)) {
+        keep_description(*own, *other);
+        dead_.insert(at.node);
+      } else {
+        become(*at.node, "Identity", {other->name});
+      }
     } else {
       for (const auto& [own, other] : outputs) {
         if (own->graph_outputs > 0) return false;
@@ -93,9 +101,16 @@ class Sharing {
     return true;
   }
 
+  void keep_description(const Value& own, const Value& other) {
+    const auto* type = other.graph_outputs == 0 ? described_.of(*own.scope->graph, own.name) : nullptr;
+    if (type) described_.say(*other.scope->graph, other.name, *type);
+  }
+
   const GraphView& view_;
   PassReport& report_;
+  Described described_;
   std::unordered_map<const Scope*, std::unordered_map<std::string, NodeAt>> nodes_;
+  std::unordered_set<const onnx::NodeProto*> dead_;
   std::unordered_map<const Value*, const Value*> first_;  // what a value equals, of those that stay
 };
 
@@ -105,6 +120,7 @@ void run_share_equal_nodes(Model& model, PassReport& report) {
   const GraphView view(model.proto());
   Sharing sharing(view, report);
   for (const NodeAt& at : view.nodes()) sharing.visit(at);
+  sharing.finish();
 }
 
 }  // namespace octet

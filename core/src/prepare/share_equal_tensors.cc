@@ -1,20 +1,30 @@
 // initializers a, b with the same bytes: readers of b read a   →   b has no reader and goes
-// Inlining a function twice, or lifting one constant twice, leaves such copies. Large tensors are the same when the
-// file holds them in the same place; their bytes are not compared.
+// Inlining a function twice, or lifting one constant twice, leaves such copies. Small tensors that other passes have
+// made are compared by their bytes, as they will stand in the file; large ones are the same when the file holds them in
+// the same place: their bytes are not compared.
 #include <algorithm>
 
 #include "model/graph_view.h"
 #include "model/tensor_access.h"
 #include "prepare/pass.h"
+#include "prepare/widened.h"
 
 namespace octet {
 namespace {
 
 // Equal keys mean equal tensors.
-std::string key_of(const onnx::TensorProto& tensor) {
+std::string key_of(const Model& model, const onnx::TensorProto& tensor) {
   onnx::TensorProto nameless = tensor;
   nameless.clear_name();
   nameless.clear_doc_string();
+  const bool made = stored_id(tensor) && !narrow_form(tensor);
+  if (made && tensor.data_type() != onnx::TensorProto::STRING && tensor_byte_size(tensor) <= kInlineBytes) {
+    const TensorBytes bytes = tensor_bytes(model, tensor);
+    nameless.Clear();
+    nameless.set_data_type(tensor.data_type());
+    *nameless.mutable_dims() = tensor.dims();
+    nameless.set_raw_data(bytes.bytes().data(), bytes.bytes().size());
+  }
   return nameless.SerializeAsString();
 }
 
@@ -27,7 +37,7 @@ void run_share_equal_tensors(Model& model, PassReport& report) {
     for (const auto& tensor : scope->graph->initializer()) {
       Value& value = scope->values.at(tensor.name());
       if (!value.constant() || value.graph_outputs > 0) continue;
-      const auto [entry, added] = first.emplace(key_of(tensor), &value);
+      const auto [entry, added] = first.emplace(key_of(model, tensor), &value);
       if (added) continue;
       const Value& kept = *entry->second;
       const bool visible = std::all_of(value.uses.begin(), value.uses.end(),
