@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/graph_match.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 #include "prepare/shapes.h"
 
@@ -68,8 +69,9 @@ struct Tree {
 class Cancelling {
  public:
   explicit Cancelling(Model& model)
-      : view_(model.proto()),
-        shapes_(model, view_),
+      : analysis_(analyze(model)),
+        view_(analysis_->view),
+        shapes_(analysis_->shapes()),
         names_(model.proto()),
         opset_(opset_of(model.proto())) {}
 
@@ -175,8 +177,9 @@ class Cancelling {
                 infos.end());
   }
 
-  GraphView view_;
-  Shapes shapes_;
+  std::shared_ptr<Analysis> analysis_;
+  GraphView& view_;
+  const Shapes& shapes_;
   NameSet names_;
   std::int64_t opset_;
   Touched touched_;

@@ -6,8 +6,8 @@
 
 namespace octet {
 
-// Throws Error: kMalformed where names do not resolve or a node of a standard operator is not called as its schema says,
-// kUnsupported where the opset has no such operator. Nodes must be sorted.
+// Throws Error: kMalformed where names do not resolve or a node of a standard operator is not called as its schema
+// says, kUnsupported where the opset has no such operator. Nodes must be sorted.
 void check_calls(onnx::ModelProto& model);
 
 // The same for the body of each function, whose nodes are sorted on the way.

@@ -4,6 +4,7 @@
 // whether it trains.
 #include "model/graph_match.h"
 #include "onnx/defs/schema.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 
 namespace octet {
@@ -23,7 +24,8 @@ bool is_read(const GraphView& view, const NodeAt& at, int output) {
 }  // namespace
 
 void run_drop_unused_outputs(Model& model, PassReport& report) {
-  const GraphView view(model.proto());
+  const auto analysis = analyze(model);
+  const GraphView& view = analysis->view;
   const auto opset = static_cast<int>(opset_of(model.proto()));
   for (const NodeAt& at : view.nodes()) {
     auto& node = *at.node;

@@ -3,6 +3,7 @@
 // run time of the batch's size: Shape, Gather, Concat, ConstantOfShape or Expand, of which nothing is left then. Zeros
 // are recognized through operators that make zeros of zeros.
 #include "model/graph_match.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 
 namespace octet {
@@ -54,7 +55,8 @@ class Zeros {
 }  // namespace
 
 void run_drop_zero_states(Model& model, PassReport& report) {
-  const GraphView view(model.proto());
+  const auto analysis = analyze(model);
+  const GraphView& view = analysis->view;
   const Zeros zeros(model, view);
   for (const NodeAt& at : view.nodes()) {
     auto& node = *at.node;

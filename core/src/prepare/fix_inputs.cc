@@ -123,11 +123,13 @@ void fix_inputs(Model& model, const std::map<std::string, std::string>& values, 
     Tensor tensor = tensor_from_doubles(element, dims, numbers);
     // An input may bring a default of its own.
     auto& stored = *graph.mutable_initializer();
-    stored.erase(std::remove_if(stored.begin(), stored.end(), [&name = name](const auto& other) { return other.name() == name; }),
+    stored.erase(std::remove_if(stored.begin(), stored.end(),
+                                [&name = name](const auto& other) { return other.name() == name; }),
                  stored.end());
     *graph.add_initializer() = make_tensor(model, name, element, dims, std::move(tensor.bytes));
     auto& inputs = *graph.mutable_input();
-    inputs.erase(std::remove_if(inputs.begin(), inputs.end(), [&name = name](const auto& other) { return other.name() == name; }),
+    inputs.erase(std::remove_if(inputs.begin(), inputs.end(),
+                                [&name = name](const auto& other) { return other.name() == name; }),
                  inputs.end());
     ++report.changes;
   }

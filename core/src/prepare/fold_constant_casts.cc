@@ -8,6 +8,7 @@
 #include "kernels/quantize_kernels.h"
 #include "model/graph_match.h"
 #include "model/tensor_access.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 #include "prepare/widened.h"
 
@@ -101,7 +102,8 @@ TensorProto cast_tensor(Model& model, const TensorProto& source, int to, const s
 }  // namespace
 
 void run_fold_constant_casts(Model& model, PassReport& report) {
-  GraphView view(model.proto());
+  const auto analysis = analyze(model);
+  GraphView& view = analysis->view;
   NameSet names(model.proto());
   std::unordered_set<const onnx::NodeProto*> dead;
   std::map<std::pair<const Value*, int>, Value*> folded;

@@ -6,6 +6,7 @@
 #include "model/graph_match.h"
 #include "model/tensor_access.h"
 #include "model/transpose.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 #include "prepare/view_dims.h"
 #include "prepare/widened.h"
@@ -41,7 +42,8 @@ bool is_matrix_transpose(const onnx::NodeProto& node, const onnx::TensorProto& t
 }  // namespace
 
 void run_fold_constant_views(Model& model, PassReport& report) {
-  GraphView view(model.proto());
+  const auto analysis = analyze(model);
+  GraphView& view = analysis->view;
   std::unordered_set<const onnx::NodeProto*> dead;
   for (const NodeAt& at : view.nodes()) {
     Value* in = view.input(at, 0);

@@ -9,6 +9,7 @@
 #include "model/graph_match.h"
 #include "model/tensor_access.h"
 #include "octet/error.h"
+#include "prepare/analysis.h"
 #include "prepare/evaluate.h"
 #include "prepare/pass.h"
 #include "prepare/widened.h"
@@ -212,7 +213,8 @@ class Folding {
 }  // namespace
 
 void run_fold_constants(Model& model, PassReport& report) {
-  GraphView view(model.proto());
+  const auto analysis = analyze(model);
+  GraphView& view = analysis->view;
   Folding folding(model, view);
   std::unordered_set<const onnx::NodeProto*> dead;
   for (const NodeAt& at : view.nodes()) {

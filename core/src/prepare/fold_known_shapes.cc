@@ -10,6 +10,7 @@
 
 #include "model/graph_match.h"
 #include "model/tensor_access.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 #include "prepare/shapes.h"
 
@@ -215,8 +216,9 @@ class KnownShapes {
 }  // namespace
 
 void run_fold_known_shapes(Model& model, PassReport& report) {
-  GraphView view(model.proto());
-  const Shapes shapes(model, view);
+  const auto analysis = analyze(model);
+  GraphView& view = analysis->view;
+  const Shapes& shapes = analysis->shapes();
   KnownShapes known(model, view, shapes);
   std::unordered_set<const onnx::NodeProto*> dead;
   for (const NodeAt& at : view.nodes()) {

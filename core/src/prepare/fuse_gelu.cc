@@ -2,6 +2,7 @@
 // and the approximation with Tanh   →   y = Gelu<approximate = "tanh">(x)
 // In every order of the factors (match_activations.cc), where the opset is 20 at least, everything is float32 and no
 // value between is read elsewhere. Below opset 20 the nodes stay: ONNX Runtime finds them itself.
+#include "prepare/analysis.h"
 #include "prepare/blocks.h"
 #include "prepare/fuse_block.h"
 #include "prepare/pass.h"
@@ -13,10 +14,11 @@ namespace {
 constexpr std::int64_t kFirstGelu = 20;
 
 void fuse(Model& model, BlockKind kind, PassReport& report) {
-  GraphView view(model.proto());
+  const auto analysis = analyze(model);
+  GraphView& view = analysis->view;
   const auto blocks = find_blocks(model, view, kind);
   if (blocks.empty()) return;
-  const Shapes shapes(model, view);
+  const Shapes& shapes = analysis->shapes();
   std::unordered_set<const onnx::NodeProto*> dead;
   for (const Block& block : blocks) {
     if (!is_plain_float(block, shapes.of(block.inputs[0]))) {

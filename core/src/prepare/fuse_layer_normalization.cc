@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "model/tensor_access.h"
+#include "prepare/analysis.h"
 #include "prepare/blocks.h"
 #include "prepare/fuse_block.h"
 #include "prepare/pass.h"
@@ -51,10 +52,11 @@ class Fusion {
   Fusion(Model& model, BlockKind kind) : model_(model), kind_(kind) {}
 
   void run(PassReport& report) {
-    GraphView view(model_.proto());
+    const auto analysis = analyze(model_);
+    GraphView& view = analysis->view;
     auto blocks = find_blocks(model_, view, kind_);
     if (blocks.empty()) return;
-    const Shapes shapes(model_, view);
+    const Shapes& shapes = analysis->shapes();
     NameSet names(model_.proto());
     std::unordered_set<const onnx::NodeProto*> dead;
     for (const Block& block : blocks) {

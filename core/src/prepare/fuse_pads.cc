@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/graph_match.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 
 namespace octet {
@@ -95,7 +96,8 @@ std::string take_pads(onnx::NodeProto& node, Ints pads) {
 
 void run_fuse_pads(Model& model, PassReport& report) {
   if (opset_of(model.proto()) < 7) return;  // AveragePool could not count its pads
-  GraphView view(model.proto());
+  const auto analysis = analyze(model);
+  GraphView& view = analysis->view;
   std::unordered_set<const onnx::NodeProto*> dead;
   for (const NodeAt& at : view.nodes()) {
     if (!is_op(*at.node, "Conv") && !is_op(*at.node, "AveragePool")) continue;

@@ -1,6 +1,7 @@
 // m = ReduceMax(x)  d = Sub(x, m)  e = Exp(d)  s = ReduceSum(e)  y = Div(e, s)   →   y = Softmax<axis>(x)
 // Where both reductions keep one and the same axis, x is float32 and no value between is read elsewhere. Before opset
 // 13, Softmax takes all axes from `axis` on as one: there it must be the last.
+#include "prepare/analysis.h"
 #include "prepare/blocks.h"
 #include "prepare/fuse_block.h"
 #include "prepare/pass.h"
@@ -9,10 +10,11 @@
 namespace octet {
 
 void run_fuse_softmax(Model& model, PassReport& report) {
-  GraphView view(model.proto());
+  const auto analysis = analyze(model);
+  GraphView& view = analysis->view;
   const auto blocks = find_blocks(model, view, BlockKind::kSoftmax);
   if (blocks.empty()) return;
-  const Shapes shapes(model, view);
+  const Shapes& shapes = analysis->shapes();
   std::unordered_set<const onnx::NodeProto*> dead;
   for (const Block& block : blocks) {
     const ShapeFacts& x = shapes.of(block.inputs[0]);

@@ -89,8 +89,8 @@ class CallCounter {
   std::map<Key, Function> functions_;
 };
 
-// Where a function's opset differs from the model's, the inliner converts its body: it trusts what it is given, and looks
-// for the types of what goes in and out among the descriptions of values.
+// Where a function's opset differs from the model's, the inliner converts its body: it trusts what it is given, and
+// looks for the types of what goes in and out among the descriptions of values.
 void prepare_conversion(onnx::ModelProto& model) {
   const bool differs = std::any_of(model.functions().begin(), model.functions().end(), [&](const auto& function) {
     return std::any_of(function.opset_import().begin(), function.opset_import().end(),

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "model/graph_match.h"
+#include "prepare/analysis.h"
 #include "prepare/described.h"
 #include "prepare/pass.h"
 #include "prepare/shapes.h"
@@ -130,11 +131,12 @@ int sweep(Model& model) {
   std::unordered_map<const onnx::NodeProto*, onnx::GraphProto*> taken;
   std::vector<onnx::GraphProto*> graphs;  // in the view's order, so that new names are the same everywhere
   {
-    const GraphView view(model.proto());
+    const auto analysis = analyze(model);
+    const GraphView& view = analysis->view;
     const bool any =
         std::any_of(view.nodes().begin(), view.nodes().end(), [](const NodeAt& at) { return is_op(*at.node, "If"); });
     if (!any) return 0;
-    const Shapes shapes(model, view);
+    const Shapes& shapes = analysis->shapes();
     for (std::size_t i = 0; i < view.nodes().size(); ++i) {
       const NodeAt& at = view.nodes()[i];
       onnx::GraphProto* branch = taken_branch(model, view, shapes, at);
@@ -164,7 +166,8 @@ int sweep(Model& model) {
 
 void run_inline_known_branches(Model& model, PassReport& report) {
   while (const int inlined = sweep(model)) report.changes += inlined;
-  const GraphView view(model.proto());
+  const auto analysis = analyze(model);
+  const GraphView& view = analysis->view;
   const auto left =
       std::count_if(view.nodes().begin(), view.nodes().end(), [](const NodeAt& at) { return is_op(*at.node, "If"); });
   if (left > 0)

@@ -1,4 +1,5 @@
 // c = Constant(value)   →   initializer c
+#include <algorithm>
 #include <cstring>
 
 #include "model/graph_view.h"
@@ -51,6 +52,14 @@ bool take_value(Model& model, onnx::NodeProto& node, onnx::TensorProto& out) {
 void lift(Model& model, onnx::GraphProto& graph, PassReport& report) {
   std::unordered_set<std::string> outputs;
   for (const auto& output : graph.output()) outputs.insert(output.name());
+  const bool any =
+      std::any_of(graph.node().begin(), graph.node().end(), [](const auto& node) { return is_op(node, "Constant"); });
+  if (!any) {
+    for (auto& node : *graph.mutable_node()) {
+      for (onnx::GraphProto* inner : subgraphs(node)) lift(model, *inner, report);
+    }
+    return;
+  }
   google::protobuf::RepeatedPtrField<onnx::NodeProto> kept;
   for (auto& node : *graph.mutable_node()) {
     for (onnx::GraphProto* inner : subgraphs(node)) lift(model, *inner, report);

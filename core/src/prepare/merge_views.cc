@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/graph_match.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 #include "prepare/shapes.h"
 
@@ -90,8 +91,9 @@ class Merging {
  public:
   explicit Merging(Model& model)
       : model_(model),
-        view_(model.proto()),
-        shapes_(model, view_),
+        analysis_(analyze(model)),
+        view_(analysis_->view),
+        shapes_(analysis_->shapes()),
         names_(model.proto()),
         opset_(opset_of(model.proto())) {}
 
@@ -180,8 +182,9 @@ class Merging {
   }
 
   Model& model_;
-  GraphView view_;
-  Shapes shapes_;
+  std::shared_ptr<Analysis> analysis_;
+  GraphView& view_;
+  const Shapes& shapes_;
   NameSet names_;
   std::int64_t opset_;
 };

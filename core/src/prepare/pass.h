@@ -15,8 +15,8 @@ struct Pass {
   bool normalizes = false;  // part of the form that every plan works on, not only of preparation
 };
 
-// A pass changes the model and counts in its report; where a pattern is nearly there, it declines with a note. It leaves
-// a graph that GraphView takes, with its nodes in order. Names of inputs and outputs never change.
+// A pass changes the model and counts in its report; where a pattern is nearly there, it declines with a note. It
+// leaves a graph that GraphView takes, with its nodes in order. Names of inputs and outputs never change.
 const std::vector<Pass>& all_passes();
 
 // Inputs that become stored tensors, and dimensions that become numbers. Throws Error(kUsage) for names that the model

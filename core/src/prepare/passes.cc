@@ -4,6 +4,7 @@
 #include "model/graph_view.h"
 #include "octet/error.h"
 #include "octet/prepare.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 #include "prepare/widened.h"
 
@@ -147,6 +148,7 @@ std::vector<PassReport> prepare(Model& model, const PrepareOptions& options) {
     return reports;
   }
   apply_options(model, options, reports);
+  const AnalysisMemo memo;
   std::vector<PassReport> passes = empty_reports();
   for (int round = 0, changes = 1; round < kMaxRounds && changes > 0; ++round) {
     changes = 0;

@@ -3,6 +3,7 @@
 #include "model/graph_match.h"
 #include "model/tensor_access.h"
 #include "octet/error.h"
+#include "prepare/analysis.h"
 #include "prepare/described.h"
 #include "prepare/pass.h"
 
@@ -77,7 +78,8 @@ void run_remove_identities(Model& model, PassReport& report) {
   // One view serves many removals; those that need what it no longer tells wait for the next round.
   for (bool again = true; again;) {
     again = false;
-    GraphView view(model.proto());
+    const auto analysis = analyze(model);
+    GraphView& view = analysis->view;
     std::unordered_set<const onnx::NodeProto*> dead;
     Changed changed;
     Described described;

@@ -7,6 +7,7 @@
 
 #include "model/graph_match.h"
 #include "octet/error.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 #include "prepare/shapes.h"
 
@@ -269,8 +270,9 @@ std::optional<std::string> passed_on(const Question& q) {
 }  // namespace
 
 void run_remove_no_ops(Model& model, PassReport& report) {
-  const GraphView view(model.proto());
-  const Shapes shapes(model, view);
+  const auto analysis = analyze(model);
+  const GraphView& view = analysis->view;
+  const Shapes& shapes = analysis->shapes();
   for (const NodeAt& at : view.nodes()) {
     const auto name = passed_on({model, view, shapes, at});
     if (!name) continue;

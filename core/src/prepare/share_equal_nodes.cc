@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "model/graph_match.h"
+#include "prepare/analysis.h"
 #include "prepare/described.h"
 #include "prepare/pass.h"
 
@@ -117,7 +118,8 @@ class Sharing {
 }  // namespace
 
 void run_share_equal_nodes(Model& model, PassReport& report) {
-  const GraphView view(model.proto());
+  const auto analysis = analyze(model);
+  const GraphView& view = analysis->view;
   Sharing sharing(view, report);
   for (const NodeAt& at : view.nodes()) sharing.visit(at);
   sharing.finish();

@@ -6,6 +6,7 @@
 
 #include "model/graph_view.h"
 #include "model/tensor_access.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 #include "prepare/widened.h"
 
@@ -31,7 +32,8 @@ std::string key_of(const Model& model, const onnx::TensorProto& tensor) {
 }  // namespace
 
 void run_share_equal_tensors(Model& model, PassReport& report) {
-  GraphView view(model.proto());
+  const auto analysis = analyze(model);
+  GraphView& view = analysis->view;
   for (const auto& scope : view.scopes()) {
     std::unordered_map<std::string, Value*> first;
     for (const auto& tensor : scope->graph->initializer()) {

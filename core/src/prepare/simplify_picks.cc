@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "model/graph_match.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 #include "prepare/shapes.h"
 
@@ -16,7 +17,12 @@ using Ints = std::vector<std::int64_t>;
 
 class Picks {
  public:
-  explicit Picks(Model& model) : model_(model), view_(model.proto()), shapes_(model, view_), names_(model.proto()) {}
+  explicit Picks(Model& model)
+      : model_(model),
+        analysis_(analyze(model)),
+        view_(analysis_->view),
+        shapes_(analysis_->shapes()),
+        names_(model.proto()) {}
 
   int run() {
     int changes = 0;
@@ -96,8 +102,9 @@ class Picks {
   }
 
   Model& model_;
-  GraphView view_;
-  Shapes shapes_;
+  std::shared_ptr<Analysis> analysis_;
+  GraphView& view_;
+  const Shapes& shapes_;
   NameSet names_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "model/graph_match.h"
 #include "model/tensor_access.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 #include "prepare/shapes.h"
 
@@ -140,9 +141,10 @@ bool has_expand(const GraphView& view) {
 }  // namespace
 
 void run_sink_expands(Model& model, PassReport& report) {
-  GraphView view(model.proto());
+  const auto analysis = analyze(model);
+  GraphView& view = analysis->view;
   if (opset_of(model.proto()) < kBroadcastsSince || !has_expand(view)) return;
-  const Shapes shapes(model, view);
+  const Shapes& shapes = analysis->shapes();
   Sinking sinking(model, view, shapes);
   for (const NodeAt& at : view.nodes()) report.changes += sinking.sink(at);
 }

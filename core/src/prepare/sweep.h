@@ -7,14 +7,15 @@
 #include <unordered_set>
 
 #include "model/graph_match.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
-#include "prepare/shapes.h"
 
 namespace octet {
 
 class Sweep {
  public:
-  Sweep(Model& model, PassReport& report) : model_(model), report_(report), view_(model.proto()) {}
+  Sweep(Model& model, PassReport& report)
+      : model_(model), report_(report), analysis_(analyze(model)), view_(analysis_->view) {}
 
   // Calls visit(at) for every node, which says whether it changed something. False when nothing was.
   template <class Visit>
@@ -45,9 +46,8 @@ class Sweep {
   // walk: until then nothing is known, and the next walk asks again.
   const ShapeFacts& facts(const NodeAt& at, int input) {
     static const ShapeFacts kNothing;
-    if (!shapes_ && changed_) return kNothing;
-    if (!shapes_) shapes_.emplace(model_, view_);
-    return shapes_->input(at, input);
+    if (!analysis_->has_shapes() && changed_) return kNothing;
+    return analysis_->shapes().input(at, input);
   }
 
   // `gone` goes, `survivor` does what both did.
@@ -60,13 +60,13 @@ class Sweep {
 
   Model& model_;
   PassReport& report_;
-  GraphView view_;
+  std::shared_ptr<Analysis> analysis_;
+  GraphView& view_;
   Touched touched_;
 
  private:
   bool changed_ = false;
   std::unordered_set<const onnx::NodeProto*> dead_;
-  std::optional<Shapes> shapes_;
 };
 
 // Walks until nothing changes.
