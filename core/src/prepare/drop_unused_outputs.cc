@@ -30,10 +30,11 @@ void run_drop_unused_outputs(Model& model, PassReport& report) {
   for (const NodeAt& at : view.nodes()) {
     auto& node = *at.node;
     if (node.output_size() < 2 || !is_standard(node) || is_op(node, "BatchNormalization")) continue;
+    int read = 0;
+    for (int i = 0; i < node.output_size(); ++i) read += is_read(view, at, i);
+    if (read == 0 || read == node.output_size()) continue;  // nothing to do, or all of it for drop_unused
+    // Asked late: the registry describes every operator there is the first time.
     const auto* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), opset, "");
-    bool read = false;  // what reads nothing at all is for drop_unused
-    for (int i = 0; i < node.output_size(); ++i) read = read || is_read(view, at, i);
-    if (!read) continue;
     for (int i = 0; i < node.output_size(); ++i) {
       if (node.output(i).empty() || is_read(view, at, i) || !is_optional(schema, i)) continue;
       node.set_output(i, "");

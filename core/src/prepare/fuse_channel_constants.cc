@@ -109,7 +109,8 @@ class ChannelConstants : public LinearFusion {
     for (const int input : {0, 1}) {
       auto values = before(op, *product, input);
       const auto affine = values ? affine_of(*product->node, input, std::move(*values)) : std::nullopt;
-      if (!affine || !affine->shift.empty() || !std::ranges::all_of(affine->scale, is_moderate)) continue;
+      if (!affine || !affine->shift.empty() || !std::all_of(affine->scale.begin(), affine->scale.end(), is_moderate))
+        continue;
       if (!apply_to_input(model_, view_, op, *affine, names_).empty()) return false;
       const auto& scale = affine->scale;
       std::vector<std::int64_t> dims(static_cast<std::size_t>(*op.rank) - 1, 1);

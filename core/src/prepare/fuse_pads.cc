@@ -76,7 +76,7 @@ std::string take_pads(onnx::NodeProto& node, Ints pads) {
   Ints own = ints_of(node, "pads");
   own.resize(pads.size(), 0);
   const bool pool = is_op(node, "AveragePool");
-  const bool pads_itself = std::ranges::any_of(own, [](std::int64_t pad) { return pad != 0; });
+  const bool pads_itself = std::any_of(own.begin(), own.end(), [](std::int64_t pad) { return pad != 0; });
   if (pool && (find_attribute(node, "dilations") || int_attribute(node, "ceil_mode", 0) != 0 ||
                (pads_itself && int_attribute(node, "count_include_pad", 0) == 0)))
     return "it does not count its own pads";

@@ -79,7 +79,8 @@ bool stays_finite(const Model& model, const onnx::TensorProto& tensor, const std
     return std::max(std::abs(static_cast<double>(range.min)), std::abs(static_cast<double>(range.max))) * largest <=
            kMaxFloat;
   }
-  return std::ranges::all_of(bytes.as<double>(), [&](double value) { return !(std::abs(value) > kMaxFloat); });
+  const auto doubles = bytes.as<double>();
+  return std::all_of(doubles.begin(), doubles.end(), [&](double value) { return !(std::abs(value) > kMaxFloat); });
 }
 
 void scale_tensor(Model& model, onnx::TensorProto& tensor, const ChannelLayout& layout, std::vector<double> factors) {
@@ -229,7 +230,7 @@ bool pads_nothing(const onnx::NodeProto& conv) {
     if (automatic->s() != "NOTSET" && !automatic->s().empty()) return false;
   }
   const auto* pads = find_attribute(conv, "pads");
-  return !pads || std::ranges::all_of(pads->ints(), [](std::int64_t pad) { return pad == 0; });
+  return !pads || std::all_of(pads->ints().begin(), pads->ints().end(), [](std::int64_t pad) { return pad == 0; });
 }
 
 std::string apply_to_output(Model& model, const GraphView& view, const LinearOp& op, const Affine& affine,

@@ -55,8 +55,8 @@ std::optional<std::string> nearest_mode_of(const Model& model, const GraphView& 
       element_count(*scales->initializer) > kMaxRank)
     return std::nullopt;
   const auto values = tensor_as_float(model, *scales->initializer);
-  if (std::ranges::all_of(values, [](float scale) { return scale >= 1; })) return "floor";
-  if (std::ranges::all_of(values, [](float scale) { return scale <= 1; })) return "ceil";
+  if (std::all_of(values.begin(), values.end(), [](float scale) { return scale >= 1; })) return "floor";
+  if (std::all_of(values.begin(), values.end(), [](float scale) { return scale <= 1; })) return "ceil";
   return std::nullopt;
 }
 

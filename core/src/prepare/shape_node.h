@@ -60,6 +60,9 @@ void refine_sizes(ShapeNode& node);
 // The part of it for operators that broadcast; false when this is none.
 bool refine_broadcast(ShapeNode& node);
 
+// Common operators in their usual form, without onnx. False, and nothing found, for everything else.
+bool infer_plain(ShapeNode& node);
+
 // Operators that onnx's registry does not know: those of ONNX Runtime. False when it is none of them.
 bool infer_contributed(ShapeNode& node);
 

@@ -134,7 +134,7 @@ std::vector<const onnx::TypeProto*> ShapeWalk::walk_subgraph(const onnx::NodePro
 
 void ShapeWalk::infer(const NodeAt& at) {
   ShapeNode node(model_, shapes_, view_, at);
-  if (!infer_contributed(node) && !infer_if(node) && !infer_loop(node)) infer_with_onnx(node);
+  if (!infer_plain(node) && !infer_contributed(node) && !infer_if(node) && !infer_loop(node)) infer_with_onnx(node);
   // Bodies that inference did not enter, for want of a type or because the operator is unknown.
   for (const auto& attribute : at.node->attribute()) {
     if (attribute.has_g()) {
