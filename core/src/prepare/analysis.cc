@@ -53,6 +53,7 @@ class Fingerprint {
       }
     }
     for (const auto& output : graph.output()) add(output.name());
+    for (const auto& info : graph.value_info()) add(info.name());
   }
 
   std::uint64_t state_ = 0x2545f4914f6cdd1d;
