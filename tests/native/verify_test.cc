@@ -116,6 +116,20 @@ TEST_F(Verify, RunsInAChildWithTheSameDrift) {
   EXPECT_GT(there.seconds, 0);
 }
 
+TEST_F(Verify, ValuesBetweenNodesAreSeenByRunning) {
+  VerifyJob wanted = job(tiny::token_table(), tiny::token_table());
+  wanted.probe = {"rows", "mask"};
+  for (const VerifyResult& result : {verify(wanted), verify_in_child(wanted)}) {
+    ASSERT_THAT(result.probed, SizeIs(2)) << result.why;
+    EXPECT_EQ(result.probed.at("rows").type, kFloat);
+    EXPECT_EQ(result.probed.at("rows").rank, 3U);
+  }
+  wanted.probe = {"no such value"};
+  const VerifyResult result = verify_in_child(wanted);
+  EXPECT_TRUE(result.verified) << result.why;
+  EXPECT_THAT(result.probed, SizeIs(0));
+}
+
 TEST_F(Verify, ErrorsAboutSamplesComeBackFromTheChild) {
   VerifyJob wanted = job(tiny::matmul(), tiny::matmul());
   wanted.data = folder_ / "none";

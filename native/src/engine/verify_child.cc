@@ -126,7 +126,8 @@ VerifyResult verify_result_from_json(const json& document) {
   document.at("finite").get_to(result.finite);
   document.at("seconds").get_to(result.seconds);
   document.at("peak_bytes").get_to(result.peak_bytes);
-  for (const auto& [name, value] : document.value("probed", json::object()).items())
+  const json probed = document.value("probed", json::object());  // items() does not keep what it goes through
+  for (const auto& [name, value] : probed.items())
     result.probed[name] = {value.at("type").get<int>(), value.at("rank").get<std::size_t>()};
   result.why = document.value("why", "");
   result.error = document.value("error", "");
