@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { ROOT } from './load_octet.mjs';
-import { modelPath, MODELS, quantize, sha256 } from './octet_runs.mjs';
+import { modelBytes, modelPath, MODELS, octet, quantize, sha256 } from './octet_runs.mjs';
 
 const program = process.env.OCTET_EXECUTABLE ?? join(ROOT, 'build/native/octet');
 const skip = existsSync(program) ? false : 'the command line is not built (scripts/octet builds it)';
@@ -52,6 +52,26 @@ for (const name of MODELS) {
       const here = quantize(name, options);
       assert.equal(sha256(here.model), sha256(there.model));
       for (const part of ['model', 'passes', 'plan', 'sizes']) assert.deepEqual(here.report[part], there.report[part]);
+    });
+  }
+}
+
+const PREPARATIONS = [
+  [{}, []],
+  [{ opset: 18 }, ['--opset', '18']],
+  [{ dims: { batch: 1 } }, ['--dim', 'batch=1']],
+];
+
+for (const name of MODELS) {
+  for (const [options, words] of PREPARATIONS) {
+    test(`${name} prepared ${JSON.stringify(options)}`, { skip }, () => {
+      const output = join(folder, `${name}.prepared.onnx`);
+      const line = ['prepare', modelPath(name), '-o', output, '--no-verify', '--force', '--json', ...words];
+      const report = JSON.parse(execFileSync(program, line, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }));
+      const here = octet.prepare_model({ name: `${name}.onnx`, model: modelBytes(name), options });
+      assert.equal(here.error, undefined, here.error?.message);
+      assert.equal(sha256(here.model), sha256(readFileSync(output)));
+      for (const part of Object.keys(here.report)) assert.deepEqual(here.report[part], report[part], part);
     });
   }
 }
