@@ -210,6 +210,24 @@ TEST(ConvertToFloat32, InsideButNotAtTheEdges) {
   pictures::expect_sound(model);
 }
 
+TEST(CorrectDeclarations, OnlyWhatTheGraphContradicts) {
+  Model model = model_of(R"(g (float[n,4] x, bool c) => (float[n] y, float[m,4] z, float[n,5] w, float[k] v) {
+    y = Relu(x) z = Neg(x) w = Abs(x)
+    v = If(c) <then_branch = t () => (float[k] a) { a = Sqrt(x) }, else_branch = e () => (float[n,4] b) { b = Exp(x) }> })");
+  const PassReport report = run(run_correct_declarations, model);
+  EXPECT_EQ(report.changes, 4) << "y, w, v and the output of a branch";
+  const auto shape = [&](int output) {
+    std::string text;
+    for (const auto& dim : model.proto().graph().output(output).type().tensor_type().shape().dim())
+      text += (dim.has_dim_value() ? std::to_string(dim.dim_value()) : dim.dim_param()) + " ";
+    return text;
+  };
+  EXPECT_EQ(shape(0), "n 4 ");
+  EXPECT_EQ(shape(1), "m 4 ") << "a name of its own is no contradiction";
+  EXPECT_EQ(shape(2), "n 4 ");
+  EXPECT_EQ(shape(3), "n 4 ");
+}
+
 TEST(Prepare, FixedRateLeavesAnOrdinaryGraph) {
   Model model = model_of(R"(g (float[n,4] x, int64 sr) => (float[n,4] y) <int64 wide = {16000}> {
     c = Equal(sr, wide)

@@ -60,5 +60,6 @@ void run_inline_known_branches(Model& model, PassReport& report);
 void run_drop_unused_outputs(Model& model, PassReport& report);
 void run_drop_unused_imports(Model& model, PassReport& report);
 void run_drop_unused(Model& model, PassReport& report);
+void run_correct_declarations(Model& model, PassReport& report);
 
 }  // namespace octet

@@ -111,6 +111,8 @@ const std::vector<Pass>& all_passes() {
       {"drop_unused_outputs", "optional outputs that nobody reads lose their names", run_drop_unused_outputs},
       {"drop_unused_imports", "operator sets of which no node is are no longer imported", run_drop_unused_imports},
       {"drop_unused", "nodes and tensors that reach no output go", run_drop_unused, true},
+      {"correct_declarations", "outputs declared with a shape that they do not have say the one they have",
+       run_correct_declarations},
   };
   return passes;
 }
