@@ -249,6 +249,9 @@ TEST(Prepare, SinglePassesByName) {
   EXPECT_EQ(picture(model), "\ny = Relu(x)\nunused = Neg(x)\n");
   options.passes = {"remove_everything"};
   EXPECT_THAT(message_of(ErrorCode::kUsage, [&] { prepare(model, options); }), HasSubstr("--list-passes"));
+  PrepareOptions newer;
+  newer.opset = 99;
+  EXPECT_THAT(message_of(ErrorCode::kUsage, [&] { prepare(model, newer); }), HasSubstr("from 1 to 26"));
 }
 
 TEST(Prepare, FoldedCastsDoNotGrowTheFile) {

@@ -43,6 +43,9 @@ void finish_normalizing(Model& model) {
 
 // What the caller asked to change, on the normalized model: functions are inlined then, and nodes in order.
 void apply_options(Model& model, const PrepareOptions& options, std::vector<PassReport>& reports) {
+  if (options.opset && (*options.opset < 1 || *options.opset > kMaxOpset))
+    throw Error(ErrorCode::kUsage, "--opset " + std::to_string(*options.opset), "there is no such version to write",
+                "use one from 1 to " + std::to_string(kMaxOpset));
   const auto step = [&](bool wanted, const char* name, auto&& run) {
     if (!wanted) return;
     reports.push_back({name, 0, {}});
