@@ -62,6 +62,8 @@ endif()
 
 # Replays every file under tests/fuzz/corpus, if there is one, and hostile variants made on the way.
 octet_sources(sources tests/fuzz)
+file(GLOB random_graphs CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/native/random_*.cc)
+list(APPEND sources ${random_graphs})
 if(sources AND TARGET octet_core AND NOT CMAKE_CROSSCOMPILING)
   add_executable(octet_fuzz_replay ${sources})
   target_link_libraries(octet_fuzz_replay PRIVATE octet_core octet_flags)

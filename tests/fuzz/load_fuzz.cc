@@ -1,6 +1,6 @@
-// What a hostile model file goes through: loading, facts, every mode of quantization, writing. Only octet::Error may
-// come out of it, and never one that blames Octet itself. Links with libFuzzer (-fsanitize=fuzzer) or the plain driver
-// beside this file.
+// What a hostile model file goes through: loading, facts, preparation, every mode of quantization, writing. Only
+// octet::Error may come out of it, and never one that blames Octet itself. Links with libFuzzer (-fsanitize=fuzzer) or
+// the plain driver beside this file.
 #include "fuzz/load_fuzz.h"
 
 #include <memory>
@@ -64,6 +64,12 @@ Outcome run(std::span<const std::uint8_t> bytes) {
     facts_to_json(facts_of(copy));
     guarded([&] { write(model); });
     guarded([&] { cover_shapes(copy); });
+    guarded([&] {
+      Model prepared = model.clone();
+      prepare(prepared);
+      describe_values(prepared);
+      write(prepared);
+    });
     // Two ways for each input: all of them would take the time of the others.
     const auto all = ways();
     for (std::size_t i = 0; i < 2; ++i) {

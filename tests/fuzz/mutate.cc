@@ -2,51 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <set>
 
+#include "fuzz/words.h"
 #include "onnx/defs/parser.h"
 
 namespace octet::fuzz {
 namespace {
-
-constexpr std::array<std::int64_t, 16> kNumbers = {0,
-                                                   1,
-                                                   -1,
-                                                   2,
-                                                   3,
-                                                   -2,
-                                                   7,
-                                                   64,
-                                                   255,
-                                                   256,
-                                                   65536,
-                                                   std::int64_t{1} << 31,
-                                                   -(std::int64_t{1} << 31),
-                                                   std::int64_t{1} << 62,
-                                                   std::numeric_limits<std::int64_t>::max(),
-                                                   std::numeric_limits<std::int64_t>::min()};
-
-constexpr std::array kOps = {"MatMul",    "Gemm",
-                             "Conv",      "ConvTranspose",
-                             "LSTM",      "GRU",
-                             "RNN",       "Gather",
-                             "Attention", "Transpose",
-                             "Reshape",   "Squeeze",
-                             "Unsqueeze", "Flatten",
-                             "Cast",      "Constant",
-                             "Identity",  "Dropout",
-                             "If",        "Loop",
-                             "Scan",      "Add",
-                             "Concat",    "EmbedLayerNormalization",
-                             "FusedConv", "DequantizeLinear",
-                             "Layer",     "",
-                             "\n"};
-
-constexpr std::array kAttributes = {
-    "axis",      "axes",        "perm",  "to",         "transA",           "transB", "alpha",     "beta",
-    "group",     "shape",       "value", "value_ints", "allowzero",        "layout", "direction", "hidden_size",
-    "num_heads", "then_branch", "body",  "scale",      "qkv_hidden_sizes", ""};
 
 void fill(onnx::GraphProto& graph) {
   std::set<std::string> made;
@@ -190,7 +154,7 @@ void mutate_tensor(onnx::TensorProto& tensor, Random& random) {
   std::uint64_t product = 1;  // whatever was made of the dims before
   for (const auto dim : tensor.dims()) product *= static_cast<std::uint64_t>(dim);
   const auto count = static_cast<std::int64_t>(product);
-  switch (random.below(7)) {
+  switch (random.below(9)) {
     case 0:
       tensor.clear_dims(), tensor.add_dims(count);
       break;
@@ -209,11 +173,44 @@ void mutate_tensor(onnx::TensorProto& tensor, Random& random) {
     case 5:
       tensor.set_data_type(static_cast<int>(random.below(26)));
       break;
+    case 6:
+    case 7:  // sizes, axes and the like
+      if (tensor.data_type() == onnx::TensorProto::INT64 && tensor.int64_data_size() > 0) {
+        random.pick(*tensor.mutable_int64_data()) = random.pick(kNumbers);
+      } else if (tensor.data_type() == onnx::TensorProto::INT64 && tensor.raw_data().size() >= sizeof(std::int64_t)) {
+        const std::int64_t number = random.pick(kNumbers);
+        const std::size_t at = random.below(tensor.raw_data().size() / sizeof number) * sizeof number;
+        std::memcpy(tensor.mutable_raw_data()->data() + at, &number, sizeof number);
+      }
+      break;
     default:
       if (tensor.dims_size() > 0)
         tensor.set_dims(0, random.pick(kNumbers));
       else if (tensor.float_data_size() > 0)
         tensor.set_float_data(0, std::numeric_limits<float>::infinity());
+  }
+}
+
+void mutate_type(onnx::TypeProto& type, Random& random) {
+  switch (random.below(6)) {
+    case 0:
+      type.Clear();
+      break;
+    case 1:
+      type.mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(1);
+      break;
+    case 2:
+      type.mutable_tensor_type()->set_elem_type(static_cast<int>(random.below(26)));
+      break;
+    case 3:
+      type.mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(random.pick(kNumbers));
+      break;
+    case 4:
+      type.mutable_tensor_type()->clear_shape();
+      break;
+    default:
+      if (type.tensor_type().shape().dim_size() > 0)
+        random.pick(*type.mutable_tensor_type()->mutable_shape()->mutable_dim()).set_dim_value(random.pick(kNumbers));
   }
 }
 
@@ -264,7 +261,14 @@ void mutate_model(onnx::ModelProto& model, Random& random) {
     graphs_of(*model.mutable_graph(), graphs);
     onnx::GraphProto& graph = *graphs[random.below(graphs.size())];
     const std::size_t kind = random.below(20);
-    if (kind < 11 && graph.node_size() > 0) {
+    if (kind == 0 && graph.value_info_size() + graph.output_size() > 0) {
+      auto& info = graph.value_info_size() > 0 && random.one_in(2) ? random.pick(*graph.mutable_value_info())
+                   : graph.output_size() > 0                       ? random.pick(*graph.mutable_output())
+                                                                   : random.pick(*graph.mutable_value_info());
+      mutate_type(*info.mutable_type(), random);
+    } else if (kind == 1 && graph.input_size() > 0) {
+      mutate_type(*random.pick(*graph.mutable_input()).mutable_type(), random);
+    } else if (kind < 11 && graph.node_size() > 0) {
       mutate_node(graph,
                   *graph.mutable_node(static_cast<int>(random.below(static_cast<std::size_t>(graph.node_size())))),
                   random);

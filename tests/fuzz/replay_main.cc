@@ -1,5 +1,5 @@
 // The plain driver: files and folders given as arguments, then hostile variants of every model that the rewrites are
-// tested with, the same ones each time.
+// tested with and of random ones, the same ones each time.
 //   octet_fuzz_replay [FILE|FOLDER]… [--count N] [--first I] [--verbose]
 #include <unistd.h>
 
@@ -16,6 +16,7 @@
 #include "core/rewrite_models.h"
 #include "fuzz/load_fuzz.h"
 #include "fuzz/mutate.h"
+#include "native/random_graph.h"
 #include "octet/quantizer.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -72,12 +73,17 @@ std::span<const std::uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-// Variant `index`: models take turns; of six, four are changed as protobuf, one as bytes, one has its plan changed.
+// Variant `index`: models take turns, every other one is random; of six, four are changed as protobuf, one as bytes,
+// one has its plan changed.
 void run_variant(const std::vector<octet::pictures::RewriteModel>& models, std::size_t index, Counts& counts) {
-  const auto& seed = models[index % models.size()];
+  const auto& seed = models[index / 2 % models.size()];
   Random random(index);
-  const std::string name = "variant " + std::to_string(index) + " of " + seed.name;
-  onnx::ModelProto model = octet::fuzz::seed_model(seed.text, seed.opset);
+  const bool written = index % 2 == 0;
+  const std::string name =
+      "variant " + std::to_string(index) + " of " + (written ? std::string(seed.name) : "a random model");
+  onnx::ModelProto model =
+      written ? octet::fuzz::seed_model(seed.text, seed.opset)
+              : octet::random_graphs::random_model(index, octet::random_graphs::random_budget(index)).proto;
   const std::size_t kind = random.below(6);
   if (kind == 5) {
     run_one(name + " (plan)", counts, [&] {

@@ -99,6 +99,10 @@ bool unsqueeze_known(Builder& b) {
 bool arithmetic_known(Builder& b) {
   const auto x = b.pick(known);
   if (!x || x->content->empty()) return false;
+  const auto large = [](const Size& n) {
+    return std::any_of(n.begin(), n.end(), [](auto v) { return v > (1LL << 60) || v < -(1LL << 60); });
+  };
+  if (std::any_of(x->content->begin(), x->content->end(), large)) return false;  // the end of a Slice
   const int kind = b.random.below(4);
   const std::int64_t number = b.random.between(1, 4);
   static constexpr std::array kOps = {"Add", "Sub", "Mul", "Div"};

@@ -40,8 +40,9 @@ const Value* ShapeContext::value(size_t index) const {
 }
 
 const onnx::TypeProto* ShapeContext::getInputType(size_t index) const {
-  const onnx::TypeProto& type = walk_.shapes().type_of(value(index));
-  return type.value_case() == onnx::TypeProto::VALUE_NOT_SET ? nullptr : &type;
+  // Of what nobody knows the type, one that says nothing: not all of onnx's functions expect none.
+  const Value* input = value(index);
+  return input ? &walk_.shapes().type_of(input) : nullptr;
 }
 
 bool ShapeContext::hasInput(size_t index) const { return index < getNumInputs() && getInputType(index); }

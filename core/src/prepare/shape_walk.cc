@@ -7,6 +7,7 @@
 #include "onnx/defs/schema.h"
 #include "onnx/shape_inference/implementation.h"
 #include "prepare/shape_context.h"
+#include "prepare/shape_guard.h"
 
 namespace octet {
 namespace {
@@ -205,7 +206,7 @@ void ShapeWalk::infer_with_onnx(ShapeNode& node) {
   const auto version = opset_of(model_.proto(), proto.domain());
   const std::string domain = is_standard(proto) ? "" : proto.domain();
   const auto* schema = onnx::OpSchemaRegistry::Schema(proto.op_type(), static_cast<int>(version), domain);
-  if (!schema) return;
+  if (!schema || !fits_schema(*schema, node.at(), view_, shapes_)) return;
   // Bodies are entered only when everything that goes in has a type: onnx's functions take that for granted.
   const bool has_body = std::any_of(proto.attribute().begin(), proto.attribute().end(),
                                     [](const auto& attribute) { return attribute.has_g(); });
