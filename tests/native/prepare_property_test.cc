@@ -31,6 +31,7 @@ constexpr std::uint64_t kFirstSeed = 1;
 // A float output may differ by what summing in another order gives; where the model itself enlarges rounding, as a
 // difference of nearly equal numbers does, by a multiple of what inputs changed in their last bits change.
 constexpr double kTolerance = 1e-4, kNudge = 1e-6, kNudgeShare = 30;
+constexpr double kRounding = 1e-6;  // of a difference that is 0, divided by a small epsilon
 constexpr double kMostUnusable = 0.03;  // share of models the runtime does not take
 // Share of prepared models that hold as written, but not through the runtime's optimizer: its defects, which some other
 // form of the same graph meets. Above it, preparation would be making a form that the runtime does not stand.
@@ -173,7 +174,7 @@ Verdict judge(const onnx::ModelProto& proto, std::uint64_t seed) {
       for (const auto& [name, tensor] : one.outputs) {
         const auto off = largest_difference(tensor, moved.at(name));
         const bool real = tensor.type == kFloat || tensor.type == kDouble;
-        one.allowed[name] = !off ? -1 : real ? kTolerance * largest(tensor) + kNudgeShare * *off + 1e-9 : 0;
+        one.allowed[name] = !off ? -1 : real ? kTolerance * largest(tensor) + kNudgeShare * *off + kRounding : 0;
       }
       wanted.push_back(std::move(one));
     }

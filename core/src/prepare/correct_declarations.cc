@@ -23,6 +23,8 @@ void run_correct_declarations(Model& model, PassReport& report) {
   const auto analysis = analyze(model);
   const Shapes& shapes = analysis->shapes();
   for (const auto& scope : analysis->view.scopes()) {
+    // Before opset 11 the branches of an If must agree: where one that is never taken does not, its word hides it.
+    if (scope->owner && is_op(*scope->owner, "If") && opset_of(model.proto()) < 11) continue;
     for (auto& output : *scope->graph->mutable_output()) {
       const Value* value = analysis->view.find(*scope, output.name());
       auto& declared = *output.mutable_type();
