@@ -22,10 +22,16 @@ class Analysis {
     if (!shapes_) shapes_.emplace(model_, view);
     return *shapes_;
   }
+  // All names of the graph as it was when first asked for, and those made since.
+  NameSet& names() {
+    if (!names_) names_.emplace(model_.proto());
+    return *names_;
+  }
 
  private:
   Model& model_;
   std::optional<Shapes> shapes_;
+  std::optional<NameSet> names_;
 };
 
 // Of the model as it is now. While an AnalysisMemo lives on this thread, the last one is given again as long as the

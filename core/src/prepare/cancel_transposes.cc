@@ -72,7 +72,6 @@ class Cancelling {
       : analysis_(analyze(model)),
         view_(analysis_->view),
         shapes_(analysis_->shapes()),
-        names_(model.proto()),
         opset_(opset_of(model.proto())) {}
 
   int run() {
@@ -165,7 +164,7 @@ class Cancelling {
     onnx::TensorProto copy = *value.initializer;
     copy.clear_dims();
     for (const auto dim : dims) copy.add_dims(dim);
-    copy.set_name(names_.fresh(value.name + "_turned"));
+    copy.set_name(analysis_->names().fresh(value.name + "_turned"));
     *scope.graph->add_initializer() = copy;
     return copy.name();
   }
@@ -180,7 +179,6 @@ class Cancelling {
   std::shared_ptr<Analysis> analysis_;
   GraphView& view_;
   const Shapes& shapes_;
-  NameSet names_;
   std::int64_t opset_;
   Touched touched_;
 };

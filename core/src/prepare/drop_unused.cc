@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "model/graph_view.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 
 namespace octet {
@@ -37,8 +38,9 @@ class Readers {
   std::unordered_map<const Value*, std::size_t> gone_;
 };
 
-int drop_nodes(onnx::ModelProto& model) {
-  const GraphView view(model);
+int drop_nodes(Model& model) {
+  const auto analysis = analyze(model);
+  const GraphView& view = analysis->view;
   const auto& nodes = view.nodes();
   Readers readers(view);
   std::unordered_set<const onnx::NodeProto*> dead;
@@ -59,9 +61,9 @@ int drop_nodes(onnx::ModelProto& model) {
 }  // namespace
 
 void run_drop_unused(Model& model, PassReport& report) {
-  auto& proto = model.proto();
-  report.changes += drop_nodes(proto);
-  GraphView view(proto);
+  report.changes += drop_nodes(model);
+  const auto analysis = analyze(model);
+  const GraphView& view = analysis->view;
   for (const auto& scope : view.scopes()) {
     auto& tensors = *scope->graph->mutable_initializer();
     const auto unused = [&](const onnx::TensorProto& tensor) {

@@ -104,7 +104,6 @@ TensorProto cast_tensor(Model& model, const TensorProto& source, int to, const s
 void run_fold_constant_casts(Model& model, PassReport& report) {
   const auto analysis = analyze(model);
   GraphView& view = analysis->view;
-  NameSet names(model.proto());
   std::unordered_set<const onnx::NodeProto*> dead;
   std::map<std::pair<const Value*, int>, Value*> folded;
   for (const NodeAt& at : view.nodes()) {
@@ -119,7 +118,7 @@ void run_fold_constant_casts(Model& model, PassReport& report) {
     if (!result && in->scope == at.scope) {
       result = out;
     } else if (!result) {
-      const std::string name = names.fresh(out->name);
+      const std::string name = analysis->names().fresh(out->name);
       result = &in->scope->values[name];
       result->name = name;
       result->scope = in->scope;

@@ -120,8 +120,12 @@ Dims nonzero_sizes(const GraphView& view, const Shapes& shapes) {
 
 class KnownShapes {
  public:
-  KnownShapes(Model& model, const GraphView& view, const Shapes& shapes)
-      : model_(model), view_(view), shapes_(shapes), names_(model.proto()), nonzero_(nonzero_sizes(view, shapes)) {}
+  KnownShapes(Model& model, Analysis& analysis)
+      : model_(model),
+        analysis_(analysis),
+        view_(analysis.view),
+        shapes_(analysis.shapes()),
+        nonzero_(nonzero_sizes(view_, shapes_)) {}
 
   // Stores what is known of the node's outputs; true when that makes the node unnecessary.
   bool store_outputs(const NodeAt& at, int& changes) {
@@ -169,7 +173,7 @@ class KnownShapes {
     if (target.data) found = target_of(in, *target.data, allow_zero, true, nonzero_);
     if (!found && out.dims) found = target_of(in, *out.dims, allow_zero, false, nonzero_);
     if (!found || found->sizes.size() > kMaxElements) return false;
-    const std::string name = names_.fresh(node.output(0) + "_shape");
+    const std::string name = analysis_.names().fresh(node.output(0) + "_shape");
     add_constant(*at.scope, ints_tensor(model_, name, onnx::TensorProto::INT64,
                                         {static_cast<std::int64_t>(found->sizes.size())}, found->sizes));
     node.set_input(1, name);
@@ -192,7 +196,7 @@ class KnownShapes {
     const auto values = known_elements(facts);
     if (!values) return false;
     const bool takes_name = sole_output && value.graph_outputs == 0;
-    const std::string name = takes_name ? value.name : names_.fresh(value.name + "_value");
+    const std::string name = takes_name ? value.name : analysis_.names().fresh(value.name + "_value");
     onnx::TensorProto tensor = ints_tensor(model_, name, facts.type, *facts.shape(), *values);
     if (takes_name) {
       add_constant(*value.scope, std::move(tensor));
@@ -206,9 +210,9 @@ class KnownShapes {
   }
 
   Model& model_;
+  Analysis& analysis_;
   const GraphView& view_;
   const Shapes& shapes_;
-  NameSet names_;
   const Dims nonzero_;
   std::map<std::pair<const Scope*, std::string>, Value*> first_;  // by what they hold
 };
@@ -218,8 +222,7 @@ class KnownShapes {
 void run_fold_known_shapes(Model& model, PassReport& report) {
   const auto analysis = analyze(model);
   GraphView& view = analysis->view;
-  const Shapes& shapes = analysis->shapes();
-  KnownShapes known(model, view, shapes);
+  KnownShapes known(model, *analysis);
   std::unordered_set<const onnx::NodeProto*> dead;
   for (const NodeAt& at : view.nodes()) {
     if (is_op(*at.node, "Constant") || !subgraphs(*at.node).empty()) continue;

@@ -56,7 +56,6 @@ class Merging {
         analysis_(analyze(model)),
         view_(analysis_->view),
         shapes_(analysis_->shapes()),
-        names_(model.proto()),
         opset_(opset_of(model.proto())) {}
 
   int run() {
@@ -176,7 +175,7 @@ class Merging {
   }
 
   std::string add_ints(const NodeAt& at, const char* suffix, const Ints& values) {
-    const std::string name = names_.fresh(at.node->output(0) + suffix);
+    const std::string name = analysis_->names().fresh(at.node->output(0) + suffix);
     *at.scope->graph->add_initializer() = int_tensor(model_, name, values);
     return name;
   }
@@ -185,7 +184,6 @@ class Merging {
   std::shared_ptr<Analysis> analysis_;
   GraphView& view_;
   const Shapes& shapes_;
-  NameSet names_;
   std::int64_t opset_;
 };
 

@@ -1,8 +1,9 @@
 // a = F(x), b = F(x)   →   a = F(x), readers of b read a
 // Equal nodes have the same operator, attributes and inputs; the first one stands in the same graph or an enclosing
 // one. Where a name must stay, a node of one output becomes the Identity of the other's; outputs of a node with several
-// stay then. Chains are seen in one sweep: inputs that have become equal count as equal. What may give another result each time is left alone, and so are QuantizeLinear and
-// DequantizeLinear: runtimes fold each into the operator beside it, and only where it has no other reader.
+// stay then. Chains are seen in one sweep: inputs that have become equal count as equal. What may give another result
+// each time is left alone, and so are QuantizeLinear and DequantizeLinear: runtimes fold each into the operator beside
+// it, and only where it has no other reader.
 #include <algorithm>
 
 #include "model/graph_match.h"

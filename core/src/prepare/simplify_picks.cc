@@ -18,11 +18,7 @@ using Ints = std::vector<std::int64_t>;
 class Picks {
  public:
   explicit Picks(Model& model)
-      : model_(model),
-        analysis_(analyze(model)),
-        view_(analysis_->view),
-        shapes_(analysis_->shapes()),
-        names_(model.proto()) {}
+      : model_(model), analysis_(analyze(model)), view_(analysis_->view), shapes_(analysis_->shapes()) {}
 
   int run() {
     int changes = 0;
@@ -93,7 +89,7 @@ class Picks {
   static std::int64_t from_front(std::int64_t axis, std::int64_t rank) { return axis < 0 ? axis + rank : axis; }
 
   void become_gather(const NodeAt& at, const std::string& source, std::int64_t index, bool list, std::int64_t axis) {
-    const std::string name = names_.fresh(at.node->output(0) + "_index");
+    const std::string name = analysis_->names().fresh(at.node->output(0) + "_index");
     auto tensor = int_tensor(model_, name, {index});
     if (!list) tensor.clear_dims();
     *at.scope->graph->add_initializer() = std::move(tensor);
@@ -105,7 +101,6 @@ class Picks {
   std::shared_ptr<Analysis> analysis_;
   GraphView& view_;
   const Shapes& shapes_;
-  NameSet names_;
 };
 
 }  // namespace

@@ -55,8 +55,7 @@ Dim from_end(const Dims& dims, std::size_t axis) { return axis < dims.size() ? d
 
 class Sinking {
  public:
-  Sinking(const Model& model, const GraphView& view, const Shapes& shapes)
-      : view_(view), shapes_(shapes), names_(model.proto()) {}
+  explicit Sinking(Analysis& analysis) : analysis_(analysis), view_(analysis.view), shapes_(analysis.shapes()) {}
 
   int sink(const NodeAt& at) {
     if (!is_op(*at.node, "Expand") || at.node->input_size() != 2 || at.node->output_size() != 1) return 0;
@@ -104,7 +103,7 @@ class Sinking {
     if (wide && *wide == *narrow) return false;  // expands nothing
     if (in.constant()) return false;             // the runtime would no longer see both as one constant
     onnx::NodeProto first = *use->node, second = *at.node;
-    const std::string between = names_.fresh(first.output(0) + "_narrow");
+    const std::string between = analysis_.names().fresh(first.output(0) + "_narrow");
     first.set_input(use->input, in.name);
     first.set_output(0, between);
     second.set_input(0, between);
@@ -127,9 +126,9 @@ class Sinking {
     return true;
   }
 
+  Analysis& analysis_;
   const GraphView& view_;
   const Shapes& shapes_;
-  NameSet names_;
   Touched touched_;
 };
 
@@ -144,8 +143,7 @@ void run_sink_expands(Model& model, PassReport& report) {
   const auto analysis = analyze(model);
   GraphView& view = analysis->view;
   if (opset_of(model.proto()) < kBroadcastsSince || !has_expand(view)) return;
-  const Shapes& shapes = analysis->shapes();
-  Sinking sinking(model, view, shapes);
+  Sinking sinking(*analysis);
   for (const NodeAt& at : view.nodes()) report.changes += sinking.sink(at);
 }
 
