@@ -2,7 +2,7 @@
 // Exporters list every domain they know. Runtimes that know fewer refuse the model for it.
 #include <algorithm>
 
-#include "model/graph_view.h"
+#include "prepare/analysis.h"
 #include "prepare/pass.h"
 
 namespace octet {
@@ -11,8 +11,8 @@ void run_drop_unused_imports(Model& model, PassReport& report) {
   auto& proto = model.proto();
   if (proto.functions_size() > 0) return;  // they have imports of their own, which must agree with these
   std::unordered_set<std::string> used = {"", "ai.onnx"};
-  const GraphView view(proto);
-  for (const NodeAt& at : view.nodes()) used.insert(at.node->domain());
+  const auto analysis = analyze(model);
+  for (const NodeAt& at : analysis->view.nodes()) used.insert(at.node->domain());
   auto& imports = *proto.mutable_opset_import();
   const auto last = std::remove_if(imports.begin(), imports.end(),
                                    [&](const auto& import) { return !used.contains(import.domain()); });
