@@ -103,9 +103,9 @@ bool fits_schema(const onnx::OpSchema& schema, const NodeAt& at, const GraphView
                   [](const auto& attribute) { return is_absurd(attribute); }))
     return false;
   return std::all_of(schema.attributes().begin(), schema.attributes().end(), [&](const auto& entry) {
-    const auto& [name, wanted] = entry;
+    const auto& wanted = entry.second;
     const auto found = std::find_if(node.attribute().begin(), node.attribute().end(),
-                                    [&](const auto& attribute) { return attribute.name() == name; });
+                                    [&name = entry.first](const auto& attribute) { return attribute.name() == name; });
     return found == node.attribute().end() ? !wanted.required : has_type(*found, wanted.type);
   });
 }
