@@ -3,6 +3,8 @@
 #include <functional>
 #include <string_view>
 
+#include "model/tensor_access.h"
+
 namespace octet {
 namespace {
 
@@ -60,6 +62,12 @@ class Fingerprint {
 };
 
 }  // namespace
+
+std::string Analysis::add_ints(const NodeAt& at, const char* suffix, const std::vector<std::int64_t>& values) {
+  const std::string name = names().fresh(at.node->output(0) + suffix);
+  *at.scope->graph->add_initializer() = int_tensor(model_, name, values);
+  return name;
+}
 
 AnalysisMemo::AnalysisMemo() : outer_(memo) { memo = this; }
 AnalysisMemo::~AnalysisMemo() { memo = outer_; }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "model/graph_view.h"
 #include "prepare/shapes.h"
@@ -27,6 +29,8 @@ class Analysis {
     if (!names_) names_.emplace(model_.proto());
     return *names_;
   }
+  // Stores integers beside a node, in its graph, under a name made of its first output and `suffix`; gives the name.
+  std::string add_ints(const NodeAt& at, const char* suffix, const std::vector<std::int64_t>& values);
 
  private:
   Model& model_;

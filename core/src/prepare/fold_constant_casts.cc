@@ -17,22 +17,6 @@ namespace {
 
 using onnx::TensorProto;
 
-bool is_integer(int type) {
-  switch (type) {
-    case TensorProto::INT8:
-    case TensorProto::INT16:
-    case TensorProto::INT32:
-    case TensorProto::INT64:
-    case TensorProto::UINT8:
-    case TensorProto::UINT16:
-    case TensorProto::UINT32:
-    case TensorProto::BOOL:
-      return true;
-    default:
-      return false;
-  }
-}
-
 template <class T, class From>
 void store_as(std::span<const From> in, std::span<std::uint8_t> out) {
   for (std::size_t i = 0; i < in.size(); ++i) {
@@ -48,14 +32,14 @@ bool can_fold(int from, int to) {
   if (from == TensorProto::FLOAT)
     return to == TensorProto::DOUBLE || to == TensorProto::FLOAT16 || to == TensorProto::BFLOAT16;
   if (from == TensorProto::DOUBLE) return to == TensorProto::FLOAT;
-  if (is_integer(from))
+  if (is_integer_type(from))
     return to == TensorProto::FLOAT || to == TensorProto::DOUBLE || to == TensorProto::INT64 ||
            to == TensorProto::INT32;
   return false;
 }
 
 void convert(const TensorStore& store, const TensorProto& source, int to, std::span<std::uint8_t> out) {
-  if (is_integer(source.data_type())) {
+  if (is_integer_type(source.data_type())) {
     const auto values = tensor_as_int64(store, source);
     const std::span<const std::int64_t> in(values);
     if (to == TensorProto::FLOAT) return store_as<float>(in, out);

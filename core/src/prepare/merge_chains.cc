@@ -166,18 +166,13 @@ class Merging {
     for (const auto& [to, from] : {std::pair(&cut->starts, &more->starts), std::pair(&cut->ends, &more->ends),
                                    std::pair(&cut->axes, &more->axes), std::pair(&cut->steps, &more->steps)})
       to->insert(to->end(), from->begin(), from->end());
-    std::vector<std::string> inputs = {first->node->input(0), add_ints(second, "_starts", cut->starts),
-                                       add_ints(second, "_ends", cut->ends), add_ints(second, "_axes", cut->axes)};
+    std::vector<std::string> inputs = {first->node->input(0), analysis_->add_ints(second, "_starts", cut->starts),
+                                       analysis_->add_ints(second, "_ends", cut->ends),
+                                       analysis_->add_ints(second, "_axes", cut->axes)};
     if (std::any_of(cut->steps.begin(), cut->steps.end(), [](auto step) { return step != 1; }))
-      inputs.push_back(add_ints(second, "_steps", cut->steps));
+      inputs.push_back(analysis_->add_ints(second, "_steps", cut->steps));
     become(*second.node, "Slice", inputs);
     return true;
-  }
-
-  std::string add_ints(const NodeAt& at, const char* suffix, const Ints& values) {
-    const std::string name = analysis_->names().fresh(at.node->output(0) + suffix);
-    *at.scope->graph->add_initializer() = int_tensor(model_, name, values);
-    return name;
   }
 
   Model& model_;

@@ -127,7 +127,7 @@ class Merging {
     if (!from || !to) return false;
     const auto shape = shape_between(*from, *to, op == "Reshape" || first->node->op_type() == "Reshape");
     if (!shape) return false;
-    become(*second.node, "Reshape", {source, add_ints(second, "_shape", *shape)});
+    become(*second.node, "Reshape", {source, analysis_->add_ints(second, "_shape", *shape)});
     return true;
   }
 
@@ -169,15 +169,9 @@ class Merging {
       become(*second.node, op, {first.node->input(0)});
       set_attribute(*second.node, "axes", *axes);
     } else {
-      become(*second.node, op, {first.node->input(0), add_ints(second, "_axes", *axes)});
+      become(*second.node, op, {first.node->input(0), analysis_->add_ints(second, "_axes", *axes)});
     }
     return true;
-  }
-
-  std::string add_ints(const NodeAt& at, const char* suffix, const Ints& values) {
-    const std::string name = analysis_->names().fresh(at.node->output(0) + suffix);
-    *at.scope->graph->add_initializer() = int_tensor(model_, name, values);
-    return name;
   }
 
   Model& model_;

@@ -29,13 +29,6 @@ constexpr std::int64_t kOneAxis = 13;  // since when Softmax works on one axis
               "has no equal in opset " + std::to_string(to) + ": " + why, "export the model with that opset");
 }
 
-void set_text(onnx::NodeProto& node, const char* name, const std::string& text) {
-  auto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::STRING);
-  attribute.set_s(text);
-}
-
 std::string take_text(onnx::NodeProto& node, const char* name) {
   const auto* attribute = find_attribute(node, name);
   std::string text = attribute ? attribute->s() : "";
@@ -81,8 +74,8 @@ OwnConversions::OwnConversions(Model& model, std::int64_t from, std::int64_t to)
     for (const char* name : {kDomain, kOperator, kNearest}) drop_attribute(node, name);  // ours alone
     if (!is_standard(node)) {
       if (subgraphs(node).empty()) continue;
-      set_text(node, kDomain, node.domain());
-      set_text(node, kOperator, node.op_type());
+      set_attribute(node, kDomain, node.domain());
+      set_attribute(node, kOperator, node.op_type());
       node.set_domain("");
       node.set_op_type("If");
     } else if (is_op(node, "Upsample") && from >= 7 && from < 10 && to >= 10) {
@@ -90,7 +83,7 @@ OwnConversions::OwnConversions(Model& model, std::int64_t from, std::int64_t to)
     } else if (is_op(node, "Resize") && from == 10 && to >= 11 && node.input_size() == 2 && node.output_size() == 1) {
       const auto mode = nearest_mode_of(model, view, at);
       if (!mode) refuse(node, to, "it takes the nearest element with scales that are computed, or below and above 1");
-      set_text(node, kNearest, *mode);
+      set_attribute(node, kNearest, *mode);
       node.set_domain(kHidden);
     } else if (is_softmax(node) && from < kOneAxis && to >= kOneAxis) {
       if (!shapes) shapes.emplace(model, view);

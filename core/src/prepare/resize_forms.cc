@@ -18,14 +18,6 @@ std::string mode_of(const onnx::NodeProto& node) {
   return mode->s() == "bilinear" ? "linear" : mode->s();
 }
 
-void set_text(onnx::NodeProto& node, const char* name, const std::string& text) {
-  drop_attribute(node, name);
-  auto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::STRING);
-  attribute.set_s(text);
-}
-
 // Resize since opset 11 with the coordinates of before: output index / scale.
 void write_resize(Model& model, onnx::GraphProto& graph, onnx::NodeProto& node, std::int64_t opset,
                   const std::string& x, const std::string& scales, const std::string& nearest_mode, NameSet& names) {
@@ -40,10 +32,10 @@ void write_resize(Model& model, onnx::GraphProto& graph, onnx::NodeProto& node, 
     inputs.insert(inputs.begin() + 1, region);
   }
   become(node, "Resize", inputs);
-  set_text(node, "mode", mode);
+  set_attribute(node, "mode", mode);
   if (opset < 11) return;
-  set_text(node, "coordinate_transformation_mode", "asymmetric");
-  if (mode == "nearest") set_text(node, "nearest_mode", nearest_mode);
+  set_attribute(node, "coordinate_transformation_mode", "asymmetric");
+  if (mode == "nearest") set_attribute(node, "nearest_mode", nearest_mode);
 }
 
 }  // namespace

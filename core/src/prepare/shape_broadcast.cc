@@ -1,4 +1,4 @@
-// Sizes of what is computed element by element, where the names of two inputs' sizes meet.
+// OpenSizes of what is computed element by element, where the names of two inputs' sizes meet.
 #include <algorithm>
 #include <unordered_set>
 
@@ -6,8 +6,6 @@
 
 namespace octet {
 namespace {
-
-using Sizes = std::vector<std::optional<Dim>>;
 
 // One size of two that are broadcast; nothing when it cannot be told which is larger.
 std::optional<Dim> broadcast(const Dim& a, const Dim& b) {
@@ -21,9 +19,9 @@ std::optional<Dim> broadcast(const Dim& a, const Dim& b) {
   return std::nullopt;
 }
 
-std::optional<Sizes> broadcast(const Dims& a, const Dims& b) {
+std::optional<OpenSizes> broadcast(const Dims& a, const Dims& b) {
   const std::size_t rank = std::max(a.size(), b.size());
-  Sizes sizes(rank);
+  OpenSizes sizes(rank);
   for (std::size_t i = 0; i < rank; ++i) {
     const std::size_t from_end = rank - i;
     const Dim x = from_end <= a.size() ? a[a.size() - from_end] : Dim(1);
@@ -35,7 +33,7 @@ std::optional<Sizes> broadcast(const Dims& a, const Dims& b) {
 
 // Onnx's own inference gives up where two names meet.
 void elementwise(ShapeNode& node) {
-  Sizes sizes;
+  OpenSizes sizes;
   for (int i = 0; i < node.node().input_size(); ++i) {
     const auto& in = node.dims(i);
     if (!in) return;
@@ -43,7 +41,7 @@ void elementwise(ShapeNode& node) {
       sizes.assign(in->begin(), in->end());
       continue;
     }
-    Sizes wider(std::max(sizes.size(), in->size()));
+    OpenSizes wider(std::max(sizes.size(), in->size()));
     for (std::size_t k = 0; k < wider.size(); ++k) {
       const std::size_t from_end = wider.size() - k;
       const auto x = from_end <= sizes.size() ? sizes[sizes.size() - from_end] : Dim(1);

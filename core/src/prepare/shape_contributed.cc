@@ -93,7 +93,7 @@ void block_table(ShapeNode& node) {
   const auto &table = node.dims(0), &indices = node.dims(1);
   node.out().type = node.in(2).type;
   if (!table || !indices) return;
-  const auto axis = ShapeNode::axis_of(int_attribute(node.node(), "gather_axis", 0), table->size());
+  const auto axis = axis_of(int_attribute(node.node(), "gather_axis", 0), table->size());
   const bool packed = node.in(0).type == TensorProto::UINT8 && int_attribute(node.node(), "bits", 4) == 4;
   if (!axis) return;
   Dims sizes(table->begin(), table->begin() + static_cast<std::ptrdiff_t>(*axis));
@@ -131,7 +131,7 @@ void skip_normalization(ShapeNode& node) {
 void layer_normalization(ShapeNode& node) {
   same_as(node, 0);
   const auto& dims = node.dims(0);
-  const auto axis = dims ? ShapeNode::axis_of(int_attribute(node.node(), "axis", -1), dims->size()) : std::nullopt;
+  const auto axis = dims ? axis_of(int_attribute(node.node(), "axis", -1), dims->size()) : std::nullopt;
   for (std::size_t i = 1; i < node.outputs.size(); ++i) {
     node.outputs[i].type = TensorProto::FLOAT;
     if (!axis) continue;

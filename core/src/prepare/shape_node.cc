@@ -12,7 +12,7 @@ void FoundOutput::set(int element_type, const Dims& sizes) {
   dims.emplace(sizes.begin(), sizes.end());
 }
 
-void FoundOutput::refine(const std::vector<std::optional<Dim>>& sizes) {
+void FoundOutput::refine(const OpenSizes& sizes) {
   if (!dims) dims.emplace(sizes.size());
   if (dims->size() != sizes.size()) return;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -53,12 +53,6 @@ std::optional<std::vector<float>> ShapeNode::floats(int input, std::string_view 
       element_count(*value->initializer) > kMaxFloats)
     return std::nullopt;
   return tensor_as_float(model_, *value->initializer);
-}
-
-std::optional<std::size_t> ShapeNode::axis_of(std::int64_t axis, std::size_t rank) {
-  const auto size = static_cast<std::int64_t>(rank);
-  if (axis < -size || axis >= size) return std::nullopt;
-  return static_cast<std::size_t>(axis < 0 ? axis + size : axis);
 }
 
 void DimTexts::write(const Dim& dim, onnx::TensorShapeProto::Dimension& out) {

@@ -7,19 +7,22 @@
 
 #include "model/graph_match.h"
 #include "prepare/shapes.h"
+#include "prepare/view_dims.h"
 
 namespace octet {
 
-// What several steps find out one after the other. A size without a value is not known yet.
+using OpenSizes = std::vector<std::optional<Dim>>;  // of which some may not be known yet
+
+// What several steps find out one after the other.
 struct FoundOutput {
   int type = 0;
-  std::optional<std::vector<std::optional<Dim>>> dims;
+  std::optional<OpenSizes> dims;
   std::optional<Dims> data;
   onnx::TypeProto other;  // of sequences, optionals and maps
 
   void set(int element_type, const Dims& sizes);
   // Known sizes that onnx did not find; never replaces what is there, nor changes the rank.
-  void refine(const std::vector<std::optional<Dim>>& sizes);
+  void refine(const OpenSizes& sizes);
   std::optional<Dim>& dim(std::size_t axis) { return (*dims)[axis]; }
 };
 
@@ -40,8 +43,6 @@ class ShapeNode {
   std::optional<std::vector<std::int64_t>> numbers(int input, std::string_view attribute = {}) const;
   // The elements of a small stored float input or attribute.
   std::optional<std::vector<float>> floats(int input, std::string_view attribute = {}) const;
-  // `axis` counted from the end when negative; nothing when it is outside.
-  static std::optional<std::size_t> axis_of(std::int64_t axis, std::size_t rank);
 
   std::vector<FoundOutput> outputs;
   FoundOutput& out() { return outputs.front(); }  // callers know that there is one

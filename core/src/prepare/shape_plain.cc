@@ -11,7 +11,6 @@ namespace octet {
 namespace {
 
 using onnx::TensorProto;
-using Sizes = std::vector<std::optional<Dim>>;
 
 // Each says whether it knew the answer.
 using Rule = bool (*)(ShapeNode&);
@@ -114,7 +113,7 @@ bool shape(ShapeNode& node) {
 bool gather(ShapeNode& node) {
   if (!known(node, 0) || !known(node, 1) || !one_output(node)) return false;
   const Dims &data = *node.dims(0), &indices = *node.dims(1);
-  const auto axis = ShapeNode::axis_of(int_attribute(node.node(), "axis", 0), data.size());
+  const auto axis = axis_of(int_attribute(node.node(), "axis", 0), data.size());
   if (!axis) return false;
   const auto at = static_cast<std::ptrdiff_t>(*axis);
   Dims sizes(data.begin(), data.begin() + at);
@@ -130,7 +129,7 @@ std::optional<std::vector<std::size_t>> axes_of(ShapeNode& node, std::size_t ran
   if (!listed || listed->empty()) return std::nullopt;
   std::vector<std::size_t> axes;
   for (const auto entry : *listed) {
-    const auto axis = ShapeNode::axis_of(entry, rank);
+    const auto axis = axis_of(entry, rank);
     if (!axis) return std::nullopt;
     axes.push_back(*axis);
   }
@@ -194,7 +193,7 @@ bool concat(ShapeNode& node) { return one_output(node) && same_rank(node); }
 bool split(ShapeNode& node) {
   if (!known(node, 0)) return false;
   const Dims& in = *node.dims(0);
-  const auto axis = ShapeNode::axis_of(int_attribute(node.node(), "axis", 0), in.size());
+  const auto axis = axis_of(int_attribute(node.node(), "axis", 0), in.size());
   const bool sized = node.has(1) || find_attribute(node.node(), "split");
   const bool told =
       axis && (sized ? node.values(1, "split").has_value()

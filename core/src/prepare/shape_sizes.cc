@@ -1,4 +1,4 @@
-// Sizes of outputs by arithmetic on named ones, where onnx's own inference only counts with numbers. Source: the
+// OpenSizes of outputs by arithmetic on named ones, where onnx's own inference only counts with numbers. Source: the
 // formulas of the ONNX operator specification.
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,6 @@
 namespace octet {
 namespace {
 
-using Sizes = std::vector<std::optional<Dim>>;
 using Ints = std::vector<std::int64_t>;
 
 std::optional<Dim> product(const Dims& dims) {
@@ -27,7 +26,7 @@ void reshape(ShapeNode& node) {
   const auto& in = node.dims(0);
   if (!target) return;
   const bool copies = int_attribute(node.node(), "allowzero", 0) == 0;
-  Sizes sizes;
+  OpenSizes sizes;
   Dims known;
   std::optional<std::size_t> open;
   for (std::size_t i = 0; i < target->size(); ++i) {
@@ -42,7 +41,7 @@ void reshape(ShapeNode& node) {
       if (!in || i >= in->size()) {
         sizes.emplace_back();
         known.clear();
-        return node.out().refine(Sizes(target->size()));
+        return node.out().refine(OpenSizes(target->size()));
       }
       size = (*in)[i];
     }
@@ -70,10 +69,10 @@ void flatten(ShapeNode& node) {
 void concat(ShapeNode& node) {
   if (node.node().input_size() == 0 || !node.dims(0)) return;
   const std::size_t rank = node.dims(0)->size();
-  const auto axis = ShapeNode::axis_of(int_attribute(node.node(), "axis", 0), rank);
+  const auto axis = axis_of(int_attribute(node.node(), "axis", 0), rank);
   if (!axis) return;
   std::optional<Dim> sum = Dim(0);
-  Sizes sizes(rank);
+  OpenSizes sizes(rank);
   for (int i = 0; i < node.node().input_size(); ++i) {
     const auto& in = node.dims(i);
     if (!in || in->size() != rank) return;
@@ -90,12 +89,12 @@ void concat(ShapeNode& node) {
 void split(ShapeNode& node) {
   const auto& in = node.dims(0);
   if (!in) return;
-  const auto axis = ShapeNode::axis_of(int_attribute(node.node(), "axis", 0), in->size());
+  const auto axis = axis_of(int_attribute(node.node(), "axis", 0), in->size());
   if (!axis) return;
   const auto parts = node.values(1, "split");
   const auto count = static_cast<std::int64_t>(node.outputs.size());
   for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-    Sizes sizes(in->begin(), in->end());
+    OpenSizes sizes(in->begin(), in->end());
     sizes[*axis].reset();
     if (parts && i < parts->size())
       sizes[*axis] = (*parts)[i];
@@ -138,9 +137,9 @@ void slice(ShapeNode& node) {
     if (!given || given->size() != axes.size()) return;
     steps = *given;
   }
-  Sizes sizes(in->begin(), in->end());
+  OpenSizes sizes(in->begin(), in->end());
   for (std::size_t i = 0; i < axes.size(); ++i) {
-    const auto axis = ShapeNode::axis_of(axes[i], in->size());
+    const auto axis = axis_of(axes[i], in->size());
     if (!axis) return;
     sizes[*axis].reset();
     const Dim& size = (*in)[*axis];
@@ -193,7 +192,7 @@ void windows(ShapeNode& node, const Dims& kernel, std::optional<Dim> channels) {
   const std::string padding = text_attribute(node, "auto_pad");
   const bool same = padding == "SAME_UPPER" || padding == "SAME_LOWER";
   const bool ceiling = int_attribute(node.node(), "ceil_mode", 0) != 0;
-  Sizes sizes = {(*in)[0], channels};
+  OpenSizes sizes = {(*in)[0], channels};
   for (std::size_t i = 0; i < axes; ++i) {
     const Dim& size = (*in)[i + 2];
     const auto window = kernel[i].number();
@@ -233,7 +232,7 @@ void conv_transpose(ShapeNode& node) {
   const auto &in = node.dims(0), &weight = node.dims(1);
   if (!in || !weight || in->size() < 3 || weight->size() != in->size()) return;
   const std::size_t axes = in->size() - 2;
-  Sizes sizes = {(*in)[0], multiply((*weight)[1], int_attribute(node.node(), "group", 1))};
+  OpenSizes sizes = {(*in)[0], multiply((*weight)[1], int_attribute(node.node(), "group", 1))};
   const bool plain = !find_attribute(node.node(), "output_shape") &&
                      (text_attribute(node, "auto_pad").empty() || text_attribute(node, "auto_pad") == "NOTSET");
   const auto strides = ints_or(node, "strides", axes, 1), dilations = ints_or(node, "dilations", axes, 1);
@@ -267,13 +266,13 @@ void pad(ShapeNode& node) {
     if (!given) return;
     axes.clear();
     for (const auto axis : *given) {
-      const auto found = ShapeNode::axis_of(axis, in->size());
+      const auto found = axis_of(axis, in->size());
       if (!found) return;
       axes.push_back(*found);
     }
   }
   if (pads->size() != axes.size() * 2) return;
-  Sizes sizes(in->begin(), in->end());
+  OpenSizes sizes(in->begin(), in->end());
   for (std::size_t i = 0; i < axes.size(); ++i) {
     auto& size = sizes[axes[i]];
     if (size) size = add(*size, (*pads)[i]);
@@ -289,12 +288,12 @@ void scale(ShapeNode& node, int scales_input, int sizes_input) {
     const auto sizes = node.values(sizes_input);
     const auto policy = text_attribute(node, "keep_aspect_ratio_policy");
     if (sizes && sizes->size() == in->size() && (policy.empty() || policy == "stretch"))
-      node.out().refine(Sizes(sizes->begin(), sizes->end()));
+      node.out().refine(OpenSizes(sizes->begin(), sizes->end()));
     return;
   }
   const auto scales = node.floats(scales_input, "scales");
   if (!scales || scales->size() != in->size()) return;
-  Sizes sizes;
+  OpenSizes sizes;
   for (std::size_t i = 0; i < in->size(); ++i) {
     const float factor = (*scales)[i];
     const auto known = (*in)[i].number();
@@ -321,13 +320,13 @@ void tile(ShapeNode& node) {
   const auto& in = node.dims(0);
   const auto repeats = node.values(1);
   if (!in || !repeats || repeats->size() != in->size()) return;
-  Sizes sizes;
+  OpenSizes sizes;
   for (std::size_t i = 0; i < in->size(); ++i) sizes.push_back(multiply((*in)[i], (*repeats)[i]));
   node.out().refine(sizes);
 }
 
 void constant_of_shape(ShapeNode& node) {
-  if (const auto shape = node.values(0)) node.out().refine(Sizes(shape->begin(), shape->end()));
+  if (const auto shape = node.values(0)) node.out().refine(OpenSizes(shape->begin(), shape->end()));
 }
 
 void range(ShapeNode& node) {

@@ -79,7 +79,7 @@ Found gather(ShapeNode& node) {
   if (!data || !indices || !node.in(0).has_rank(1) || int_attribute(node.node(), "axis", 0) > 0) return std::nullopt;
   Dims picked;
   for (const auto index : *indices) {
-    const auto at = ShapeNode::axis_of(index, data->size());
+    const auto at = axis_of(index, data->size());
     if (!at) return std::nullopt;
     picked.push_back((*data)[*at]);
   }
