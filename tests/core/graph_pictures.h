@@ -19,6 +19,7 @@
 #include "octet/prepare.h"
 #include "octet/quantizer.h"
 #include "onnx/checker.h"
+#include "prepare/pass.h"
 
 namespace octet::pictures {
 
@@ -195,6 +196,22 @@ inline std::string lines(const std::string& text) {
     out += line.substr(std::min(margin, first)) + "\n";
   }
   return out;
+}
+
+// One pass alone, which leaves names that resolve.
+inline PassReport run(void (*pass)(Model&, PassReport&), Model& model) {
+  PassReport report;
+  pass(model, report);
+  EXPECT_NO_THROW(GraphView{model.proto()}) << picture(model);
+  return report;
+}
+
+// The same, and then without the Identities it leaves and what nothing reads any more. Changes of the pass alone.
+inline int run_and_sweep(void (*pass)(Model&, PassReport&), Model& model) {
+  const int changes = run(pass, model).changes;
+  run(run_remove_identities, model);
+  run(run_drop_unused, model);
+  return changes;
 }
 
 // What every model that leaves the core must stand: names resolve, producers come first, no name is used twice, onnx's

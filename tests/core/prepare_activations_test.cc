@@ -10,15 +10,9 @@ namespace {
 using pictures::lines;
 using pictures::model_of;
 using pictures::picture;
+using pictures::run;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-PassReport run(void (*pass)(Model&, PassReport&), Model& model) {
-  PassReport report;
-  pass(model, report);
-  EXPECT_NO_THROW(GraphView{model.proto()}) << picture(model);
-  return report;
-}
 
 std::string after(void (*pass)(Model&, PassReport&), const std::string& text, int opset, int changes = 1) {
   Model model = model_of(text, opset);

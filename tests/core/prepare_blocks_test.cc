@@ -27,7 +27,8 @@ std::string blocks_of(const std::string& text, int opset = 17) {
 constexpr char kNormHead[] =
     "g (float[b,s,8] x, float[b,s,8] other) => (float[b,s,8] y) <float[8] gamma, float[8] beta, float e = {1e-5}, "
     "float "
-    "two = {2}, float three = {3}, float one = {1}, float[1] half = {0.5}, float[1] minus_half = {-0.5}, int64[1] axes = {-1}, float[8,8] "
+    "two = {2}, float three = {3}, float one = {1}, float[1] half = {0.5}, float[1] minus_half = {-0.5}, int64[1] axes "
+    "= {-1}, float[8,8] "
     "w> ";
 std::string norm(const std::string& body, int opset = 17) { return blocks_of(kNormHead + body, opset); }
 

@@ -12,16 +12,10 @@ namespace {
 using pictures::lines;
 using pictures::model_of;
 using pictures::picture;
+using pictures::run;
 using pictures::stored;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-PassReport run(void (*pass)(Model&, PassReport&), Model& model) {
-  PassReport report;
-  pass(model, report);
-  EXPECT_NO_THROW(GraphView{model.proto()}) << picture(model);
-  return report;
-}
 
 PassReport normalizations(Model& model) { return run(run_fuse_batch_normalization, model); }
 PassReport constants(Model& model) { return run(run_fuse_channel_constants, model); }

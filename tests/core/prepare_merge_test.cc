@@ -13,11 +13,7 @@ using pictures::picture;
 
 std::string after(void (*pass)(Model&, PassReport&), const std::string& text, int opset = 17) {
   Model model = model_of("g " + text, opset);
-  PassReport report;
-  pass(model, report);
-  EXPECT_NO_THROW(GraphView{model.proto()}) << picture(model);
-  run_remove_identities(model, report);
-  run_drop_unused(model, report);
+  pictures::run_and_sweep(pass, model);
   return picture(model);
 }
 

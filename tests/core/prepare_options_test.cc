@@ -11,15 +11,9 @@ using pictures::lines;
 using pictures::message_of;
 using pictures::model_of;
 using pictures::picture;
+using pictures::run;
 using pictures::stored;
 using testing::HasSubstr;
-
-PassReport run(void (*pass)(Model&, PassReport&), Model& model) {
-  PassReport report;
-  pass(model, report);
-  EXPECT_NO_THROW(GraphView{model.proto()}) << picture(model);
-  return report;
-}
 
 TEST(InlineKnownBranches, TheBranchTakesThePlaceOfTheIf) {
   Model model = model_of(R"(g (float[n,4] x) => (float[n,4] y) <bool c = {1}> {

@@ -12,16 +12,10 @@ using pictures::lines;
 using pictures::message_of;
 using pictures::model_of;
 using pictures::picture;
+using pictures::run;
 using pictures::stored;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-PassReport run(void (*pass)(Model&, PassReport&), Model& model) {
-  PassReport report;
-  pass(model, report);
-  EXPECT_NO_THROW(GraphView{model.proto()}) << picture(model);
-  return report;
-}
 
 TEST(LiftConstants, EveryNumericFormBecomesAStoredTensor) {
   Model model = model_of(R"(g (float[2] x) => (float[2] y) {

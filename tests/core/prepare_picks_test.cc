@@ -12,11 +12,8 @@ using pictures::model_of;
 using pictures::picture;
 
 int changes_of(void (*pass)(Model&, PassReport&), Model& model) {
-  PassReport report;
-  pass(model, report);
-  EXPECT_NO_THROW(GraphView{model.proto()}) << picture(model);
-  const int changes = report.changes;
-  run_drop_unused(model, report);
+  const int changes = pictures::run(pass, model).changes;
+  pictures::run(run_drop_unused, model);
   return changes;
 }
 

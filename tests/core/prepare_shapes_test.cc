@@ -138,8 +138,7 @@ TEST(Shapes, ContributedOperators) {
                  "y"),
             "FLOAT[n, t, 8]");
   EXPECT_EQ(told("g (float[n,t,16] x) => (float[m] y) { y = com.microsoft.Gelu(x) }", "y"), "FLOAT[n, t, 16]");
-  EXPECT_EQ(told("g (float[n,t,16] x) => (float[m] y) { a = com.microsoft.Unheard(x) y = Relu(a) }", "a"),
-            "type 0?");
+  EXPECT_EQ(told("g (float[n,t,16] x) => (float[m] y) { a = com.microsoft.Unheard(x) y = Relu(a) }", "a"), "type 0?");
 }
 
 TEST(Shapes, SaysWhatIsMissing) {

@@ -11,16 +11,7 @@ using pictures::lines;
 using pictures::model_of;
 using pictures::picture;
 
-int share(Model& model) {
-  PassReport report;
-  run_share_equal_nodes(model, report);
-  EXPECT_NO_THROW(GraphView{model.proto()}) << picture(model);
-  const int changes = report.changes;
-  run_remove_identities(model, report);
-  run_drop_unused(model, report);
-  EXPECT_NO_THROW(GraphView{model.proto()}) << picture(model);
-  return changes;
-}
+int share(Model& model) { return pictures::run_and_sweep(run_share_equal_nodes, model); }
 
 TEST(ShareEqualNodes, AChainInOneSweep) {
   Model model = model_of(R"(g (float[n] x) => (float[n] y) {

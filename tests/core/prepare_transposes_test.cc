@@ -12,16 +12,7 @@ using pictures::model_of;
 using pictures::picture;
 using pictures::stored;
 
-int cancel(Model& model) {
-  PassReport report;
-  run_cancel_transposes(model, report);
-  EXPECT_NO_THROW(GraphView{model.proto()}) << picture(model);
-  const int changes = report.changes;
-  run_remove_identities(model, report);
-  run_drop_unused(model, report);
-  EXPECT_NO_THROW(GraphView{model.proto()}) << picture(model);
-  return changes;
-}
+int cancel(Model& model) { return pictures::run_and_sweep(run_cancel_transposes, model); }
 
 TEST(CancelTransposes, AroundElementwiseOperators) {
   Model model = model_of(R"(g (float[n,3,8,8] x) => (float[n,3,8,8] y) <float[3] b = {1, 2, 3}, float s = {2}> {

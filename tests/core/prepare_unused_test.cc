@@ -11,12 +11,7 @@ using pictures::lines;
 using pictures::model_of;
 using pictures::picture;
 
-int changes_of(void (*pass)(Model&, PassReport&), Model& model) {
-  PassReport report;
-  pass(model, report);
-  EXPECT_NO_THROW(GraphView{model.proto()}) << picture(model);
-  return report.changes;
-}
+int changes_of(void (*pass)(Model&, PassReport&), Model& model) { return pictures::run(pass, model).changes; }
 
 TEST(DropUnusedOutputs, OptionalOnesOnly) {
   Model model = model_of(R"(g (float[2,1,3] x) => (float[2,1,1,4] y, float[1,1,4] c, float[1] p)
