@@ -241,7 +241,7 @@ inline PlanOptions dynamic_options() {
   return options;
 }
 
-inline PlanOptions weights_options(Target target = Target::kAny, WeightType type = WeightType::kInt8,
+inline PlanOptions weights_options(Target target = Target::kAny, QuantType type = QuantType::kInt8,
                                    int block_size = 0) {
   PlanOptions options = dynamic_options();
   options.mode = Mode::kWeights;

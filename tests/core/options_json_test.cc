@@ -27,7 +27,7 @@ TEST(OptionsJson, NothingGivenTakesTheDefaults) {
   const GivenOptions given = options_from_json("{}", Target::kWasm);
   EXPECT_EQ(given.plan_options.mode, Mode::kDynamic);
   EXPECT_EQ(given.plan_options.target, Target::kWasm);
-  EXPECT_EQ(given.plan_options.weight_type, WeightType::kInt8);
+  EXPECT_EQ(given.plan_options.weight_type, QuantType::kInt8);
   EXPECT_FALSE(given.plan_options.per_channel.has_value());
   EXPECT_FALSE(given.plan.has_value());
   EXPECT_FALSE(given.external_data);
@@ -42,7 +42,7 @@ TEST(OptionsJson, EveryKeyReachesItsField) {
   const PlanOptions& options = given.plan_options;
   EXPECT_EQ(options.mode, Mode::kWeights);
   EXPECT_EQ(options.target, Target::kArm64);
-  EXPECT_EQ(options.weight_type, WeightType::kUint4);
+  EXPECT_EQ(options.weight_type, QuantType::kUint4);
   EXPECT_EQ(options.per_channel, std::optional(false));
   EXPECT_TRUE(options.reduce_range);
   EXPECT_EQ(options.block_size, 64);

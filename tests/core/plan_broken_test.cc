@@ -78,18 +78,18 @@ TEST_F(BrokenPlan, EmptyTensors) {
 
 TEST_F(BrokenPlan, FourBitsWithoutBlocks) {
   start(kMatMul, pictures::weights_options());
-  plan_.tensors[0].type = WeightType::kInt4;
+  plan_.tensors[0].type = QuantType::kInt4;
   EXPECT_THAT(refused(), HasSubstr("4 bits"));
 }
 
 TEST_F(BrokenPlan, BlocksWhereNoneCanBe) {
   for (const int size : {1, 15, 17, 1 << 30, -32}) {
-    start(kMatMul, pictures::weights_options(Target::kX64, WeightType::kInt4));
+    start(kMatMul, pictures::weights_options(Target::kX64, QuantType::kInt4));
     plan_.tensors[0].block_size = size;
     EXPECT_THAT(refused(), HasSubstr("block_size")) << size;
   }
-  start(kMatMul, pictures::weights_options(Target::kX64, WeightType::kInt4));
-  plan_.tensors[0].type = WeightType::kInt16;
+  start(kMatMul, pictures::weights_options(Target::kX64, QuantType::kInt4));
+  plan_.tensors[0].type = QuantType::kInt16;
   EXPECT_THAT(refused(), HasSubstr("4 or 8 bits"));
   start("g (float[2,n,32] x) => (float[2,n,48] y) <float[2,32,48] w> { y = MatMul(x, w) }",
         pictures::weights_options());
@@ -98,13 +98,13 @@ TEST_F(BrokenPlan, BlocksWhereNoneCanBe) {
 }
 
 TEST_F(BrokenPlan, BlocksThatTheNodeCannotRead) {
-  start(kMatMul, pictures::weights_options(Target::kX64, WeightType::kInt4));
+  start(kMatMul, pictures::weights_options(Target::kX64, QuantType::kInt4));
   plan_.nodes[0].form = Form::kFold;
   EXPECT_THAT(refused(), HasSubstr("blocks"));
   start(kMatMul, pictures::weights_options());
   plan_.nodes[0].form = Form::kBlocks;
   EXPECT_THAT(refused(), HasSubstr("block_size"));
-  start(kMatMul, pictures::weights_options(Target::kX64, WeightType::kInt8, 32));
+  start(kMatMul, pictures::weights_options(Target::kX64, QuantType::kInt8, 32));
   plan_.nodes[0].action = Action::kDynamic;
   EXPECT_THAT(refused(), HasSubstr("blocks"));
   // The matrix on the left; a Gemm that scales.
@@ -131,7 +131,7 @@ TEST_F(BrokenPlan, IntegersWhereThereAreNone) {
   plan_.nodes[0].action = Action::kDynamic;
   EXPECT_THAT(refused(), HasSubstr("on the right"));
   start(kMatMul);
-  plan_.tensors[0].type = WeightType::kInt16;
+  plan_.tensors[0].type = QuantType::kInt16;
   EXPECT_THAT(refused(), HasSubstr("8 bits"));
 }
 

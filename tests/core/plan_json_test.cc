@@ -18,7 +18,7 @@ Plan full_plan() {
                 {"b", "Relu", Action::kKeep, Form::kNone, {}, ""}};
   TensorPlan tensor;
   tensor.tensor = "w";
-  tensor.type = WeightType::kUint4;
+  tensor.type = QuantType::kUint4;
   tensor.axis = 1;
   tensor.axes = 2;
   tensor.symmetric = false;
@@ -66,7 +66,7 @@ TEST(PlanJson, ComesBackAsItWas) {
 
 TEST(PlanJson, ComesBackFromEveryPlanner) {
   for (const PlanOptions& options : {pictures::dynamic_options(), pictures::weights_options(),
-                                     pictures::weights_options(Target::kX64, WeightType::kInt4)}) {
+                                     pictures::weights_options(Target::kX64, QuantType::kInt4)}) {
     const Quantizer quantizer(
         pictures::model_of(
             "g (float[n,32] x) => (float[n,48] y) <float[48,32] w, float[48] c> { y = Gemm<transB = 1>(x, w, c) }"),
@@ -81,7 +81,7 @@ TEST(PlanJson, WhatIsLeftOutTakesItsDefault) {
   const Plan plan = plan_from_json(R"({"octet_plan": 1, "nodes": [{"node": "a"}], "tensors": [{"tensor": "w"}]})");
   EXPECT_EQ(plan.mode, Mode::kDynamic);
   EXPECT_EQ(plan.nodes[0].action, Action::kKeep);
-  EXPECT_EQ(plan.tensors[0].type, WeightType::kInt8);
+  EXPECT_EQ(plan.tensors[0].type, QuantType::kInt8);
   EXPECT_EQ(plan.tensors[0].axes, 1);
 }
 

@@ -44,12 +44,11 @@ TEST(PlanNames, AreReadAsTheyAreWritten) {
   for (const Target target : {Target::kX64, Target::kX64NoVnni, Target::kArm64, Target::kWasm, Target::kAny}) {
     EXPECT_EQ(target_from(name_of(target)), target);
   }
-  for (int i = 0; i < 6; ++i)
-    EXPECT_EQ(weight_type_from(name_of(static_cast<WeightType>(i))), static_cast<WeightType>(i));
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(quant_type_from(name_of(static_cast<QuantType>(i))), static_cast<QuantType>(i));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(action_from(name_of(static_cast<Action>(i))), static_cast<Action>(i));
   for (int i = 0; i < 5; ++i) EXPECT_EQ(form_from(name_of(static_cast<Form>(i))), static_cast<Form>(i));
   EXPECT_EQ(mode_from("Dynamic"), std::nullopt);
-  EXPECT_EQ(weight_type_from("int8"), std::nullopt);
+  EXPECT_EQ(quant_type_from("int8"), std::nullopt);
   EXPECT_EQ(target_from(""), std::nullopt);
 }
 

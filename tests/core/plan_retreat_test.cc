@@ -102,7 +102,7 @@ class Retreat : public testing::TestWithParam<pictures::RewriteModel> {};
 TEST_P(Retreat, EveryStepCanBeApplied) {
   for (const Target target : {Target::kAny, Target::kX64}) {
     for (const PlanOptions& base :
-         {PlanOptions{}, weights_options(), weights_options(Target::kX64, WeightType::kInt4)}) {
+         {PlanOptions{}, weights_options(), weights_options(Target::kX64, QuantType::kInt4)}) {
       PlanOptions options = base;
       options.target = target;
       const Quantizer quantizer(pictures::model_of(GetParam().text, GetParam().opset), options);
@@ -147,29 +147,28 @@ TEST(CheckOptions, RefusesWhatContradictsItself) {
     change(options);
     return message_of(ErrorCode::kUsage, [&] { check_options(options); });
   };
-  EXPECT_THAT(refused([](PlanOptions& o) { o.weight_type = WeightType::kInt4; }), HasSubstr("--weight-type qint4"));
-  EXPECT_THAT(refused([](PlanOptions& o) { o.weight_type = WeightType::kUint16; }), HasSubstr("--weight-type quint16"));
+  EXPECT_THAT(refused([](PlanOptions& o) { o.weight_type = QuantType::kInt4; }), HasSubstr("--weight-type qint4"));
+  EXPECT_THAT(refused([](PlanOptions& o) { o.weight_type = QuantType::kUint16; }), HasSubstr("--weight-type quint16"));
   EXPECT_THAT(refused([](PlanOptions& o) { o.block_size = 32; }), HasSubstr("--mode weights"));
   for (const int size : {-32, 1, 8, 24, 1 << 17}) {
     EXPECT_THAT(refused([&](PlanOptions& o) { o.mode = Mode::kWeights, o.block_size = size; }),
                 HasSubstr("--block-size " + std::to_string(size)));
   }
   EXPECT_THAT(
-      refused([](PlanOptions& o) { o.mode = Mode::kWeights, o.weight_type = WeightType::kInt16, o.block_size = 32; }),
+      refused([](PlanOptions& o) { o.mode = Mode::kWeights, o.weight_type = QuantType::kInt16, o.block_size = 32; }),
       HasSubstr("4 or 8 bits"));
-  EXPECT_THAT(refused([](PlanOptions& o) {
-                o.mode = Mode::kWeights, o.weight_type = WeightType::kInt4, o.reduce_range = true;
-              }),
-              HasSubstr("--reduce-range"));
+  EXPECT_THAT(
+      refused([](PlanOptions& o) { o.mode = Mode::kWeights, o.weight_type = QuantType::kInt4, o.reduce_range = true; }),
+      HasSubstr("--reduce-range"));
 }
 
 TEST(CheckOptions, TakesWhatTheHelpOffers) {
   EXPECT_NO_THROW(check_options({}));
-  for (const WeightType type : {WeightType::kInt4, WeightType::kUint4, WeightType::kInt8, WeightType::kUint8,
-                                WeightType::kInt16, WeightType::kUint16})
+  for (const QuantType type : {QuantType::kInt4, QuantType::kUint4, QuantType::kInt8, QuantType::kUint8,
+                               QuantType::kInt16, QuantType::kUint16})
     EXPECT_NO_THROW(check_options(weights_options(Target::kAny, type)));
-  EXPECT_NO_THROW(check_options(weights_options(Target::kAny, WeightType::kInt8, 128)));
-  EXPECT_NO_THROW(check_options(weights_options(Target::kAny, WeightType::kUint4, 16)));
+  EXPECT_NO_THROW(check_options(weights_options(Target::kAny, QuantType::kInt8, 128)));
+  EXPECT_NO_THROW(check_options(weights_options(Target::kAny, QuantType::kUint4, 16)));
 }
 
 }  // namespace

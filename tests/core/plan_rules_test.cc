@@ -125,7 +125,7 @@ TEST(PlanRules, TargetsWithoutVnniUseSevenBits) {
 TEST(PlanRules, FourBitsAreForMatricesAndEightForTheRest) {
   const Plan plan = planned(
       "g (int64[n] i) => (float[n,32] y) <float[30,48] t, float[48,32] w> { e = Gather(t, i) y = MatMul(e, w) }",
-      weights_options(Target::kX64, WeightType::kInt4));
+      weights_options(Target::kX64, QuantType::kInt4));
   EXPECT_EQ(picture(plan), lines(R"(
     Gather(e): weights/gather (weights only)
     MatMul(y): weights/blocks (weights only)
@@ -135,14 +135,14 @@ TEST(PlanRules, FourBitsAreForMatricesAndEightForTheRest) {
 
 TEST(PlanRules, SixteenBitsSaveNothingOfHalves) {
   const Plan plan = planned("g (float16[n,32] x) => (float16[n,48] y) <float16[32,48] w> { y = MatMul(x, w) }",
-                            weights_options(Target::kAny, WeightType::kUint16));
+                            weights_options(Target::kAny, QuantType::kUint16));
   EXPECT_THAT(why_kept(plan, "w"), HasSubstr("as small"));
 }
 
 TEST(PlanRules, AnIntegerConvolutionHasOneZeroPoint) {
   PlanOptions options;
   options.op_types = {"Conv"};
-  options.weight_type = WeightType::kUint8;
+  options.weight_type = QuantType::kUint8;
   const char* text = "g (float[n,4,9,9] x) => (float[n,8,7,7] y) <float[8,4,3,3] w> { y = Conv(x, w) }";
   EXPECT_EQ(planned(text, options).tensors[0].axis, std::nullopt);
   options.op_types.clear();
@@ -157,7 +157,7 @@ TEST(PlanRules, IncompleteCallsPassThrough) {
         "g (float[n,32] x) => (float[n,32] y) <float[1,64,32] w> { y = LSTM(x, w) }",
         "g (float[n,32] x) => (float[n,32] y) <float[32,96] w> { y = com.microsoft.Attention(\"\", w) }"}) {
     for (const PlanOptions& options :
-         {PlanOptions{}, weights_options(Target::kX64), weights_options(Target::kX64, WeightType::kInt4)}) {
+         {PlanOptions{}, weights_options(Target::kX64), weights_options(Target::kX64, QuantType::kInt4)}) {
       const Quantizer quantizer(pictures::model_of(text), options);
       EXPECT_TRUE(quantizer.plan().tensors.empty()) << text << picture(quantizer.plan());
       EXPECT_NO_THROW(quantizer.apply(quantizer.plan())) << text;
@@ -173,7 +173,7 @@ TEST(PlanRules, ANodeThatMakesNothingPassesThrough) {
     node.clear_output();
     if (empty) node.add_output("");
     for (const PlanOptions& options :
-         {PlanOptions{}, weights_options(Target::kX64), weights_options(Target::kX64, WeightType::kInt4)}) {
+         {PlanOptions{}, weights_options(Target::kX64), weights_options(Target::kX64, QuantType::kInt4)}) {
       const Quantizer quantizer(fixtures::load(proto), options);
       EXPECT_TRUE(quantizer.plan().tensors.empty()) << picture(quantizer.plan());
       EXPECT_NO_THROW(quantizer.apply(quantizer.plan()));
@@ -209,8 +209,8 @@ TEST(PlanRules, WeightsOfOddRanksAreStoodEverywhere) {
       const std::string text =
           std::string("g (float[n,32] x) => (float[n,32] y) <float") + shape + " w> { " + node + " }";
       for (PlanOptions options :
-           {PlanOptions{}, weights_options(Target::kX64), weights_options(Target::kX64, WeightType::kInt4),
-            weights_options(Target::kAny, WeightType::kUint16)}) {
+           {PlanOptions{}, weights_options(Target::kX64), weights_options(Target::kX64, QuantType::kInt4),
+            weights_options(Target::kAny, QuantType::kUint16)}) {
         for (const bool convolutions : {false, true}) {
           if (convolutions)
             options.op_types = {"Conv", "MatMul", "Gemm",  "LSTM", "Gather", "Attention",

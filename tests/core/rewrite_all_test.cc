@@ -13,7 +13,7 @@ using pictures::RewriteModel;
 std::vector<PlanOptions> ways() {
   std::vector<PlanOptions> all;
   for (const Target target : {Target::kAny, Target::kX64, Target::kX64NoVnni, Target::kWasm}) {
-    for (const WeightType type : {WeightType::kInt8, WeightType::kUint8}) {
+    for (const QuantType type : {QuantType::kInt8, QuantType::kUint8}) {
       PlanOptions options;
       options.target = target;
       options.weight_type = type;
@@ -23,9 +23,9 @@ std::vector<PlanOptions> ways() {
       all.push_back(options);
     }
   }
-  for (const WeightType type : {WeightType::kInt4, WeightType::kUint4, WeightType::kInt16, WeightType::kUint16})
+  for (const QuantType type : {QuantType::kInt4, QuantType::kUint4, QuantType::kInt16, QuantType::kUint16})
     all.push_back(pictures::weights_options(Target::kX64, type));
-  all.push_back(pictures::weights_options(Target::kX64, WeightType::kInt8, 64));
+  all.push_back(pictures::weights_options(Target::kX64, QuantType::kInt8, 64));
   PlanOptions convolutions;
   convolutions.op_types = {"Conv"};
   all.push_back(convolutions);

@@ -21,7 +21,7 @@ TEST(RewriteMatMul, ComputesInIntegers) {
 }
 
 TEST(RewriteMatMul, UnsignedWeightsBringTheirZeroPoints) {
-  expect("matmul", dynamic_on(Target::kAny, WeightType::kUint8), R"(
+  expect("matmul", dynamic_on(Target::kAny, QuantType::kUint8), R"(
     x_quantized, x_scale, x_zero_point = DynamicQuantizeLinear(x)
     y_integer = MatMulInteger(x_quantized, w_quantized, x_zero_point, w_zero_point)
     y_cast = Cast<to=1>(y_integer)
@@ -53,7 +53,7 @@ TEST(RewriteMatMul, DequantizesWhereTheRuntimeFusesIt) {
 }
 
 TEST(RewriteMatMul, FourBitsStandInBlocks) {
-  expect("matmul", weights_options(Target::kX64, WeightType::kUint4), R"(
+  expect("matmul", weights_options(Target::kX64, QuantType::kUint4), R"(
     y = com.microsoft.MatMulNBits<K=32, N=48, accuracy_level=4, bits=4, block_size=32>(x, w_quantized, w_scale, w_zero_point))",
          R"(
     w_quantized: UINT8[48,1,16]
@@ -228,7 +228,7 @@ TEST(RewriteGemm, IsTurnedToTheOrientationThatFuses) {
 }
 
 TEST(RewriteGemm, BlocksTakeItsBiasApart) {
-  expect("gemm_transB", weights_options(Target::kX64, WeightType::kUint4), R"(
+  expect("gemm_transB", weights_options(Target::kX64, QuantType::kUint4), R"(
     y_product = com.microsoft.MatMulNBits<K=32, N=48, accuracy_level=4, bits=4, block_size=32>(x, w_quantized, w_scale, w_zero_point)
     y = Add(y_product, c))",
          R"(
@@ -239,7 +239,7 @@ TEST(RewriteGemm, BlocksTakeItsBiasApart) {
 }
 
 TEST(RewriteGemm, BlocksLeaveOneThatScales) {
-  expect("gemm_alpha05", weights_options(Target::kX64, WeightType::kUint4), R"(
+  expect("gemm_alpha05", weights_options(Target::kX64, QuantType::kUint4), R"(
     w_dequantized = DequantizeLinear<axis=1>(w_quantized, w_scale, w_zero_point)
     y = Gemm<alpha=0.5, transA=0, transB=0>(x, w_dequantized, c))",
          {});

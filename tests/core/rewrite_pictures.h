@@ -8,7 +8,7 @@
 
 namespace octet::pictures {
 
-inline PlanOptions dynamic_on(Target target, WeightType type = WeightType::kInt8) {
+inline PlanOptions dynamic_on(Target target, QuantType type = QuantType::kInt8) {
   PlanOptions options = pictures::dynamic_options();
   options.target = target;
   options.weight_type = type;

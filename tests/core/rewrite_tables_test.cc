@@ -20,7 +20,7 @@ TEST(RewriteGather, RowsAreRestoredAfterTheyWereRead) {
 }
 
 TEST(RewriteGather, UnsignedRowsAreCentered) {
-  expect("gather_rows", dynamic_on(Target::kAny, WeightType::kUint8), R"(
+  expect("gather_rows", dynamic_on(Target::kAny, QuantType::kUint8), R"(
     y_quantized = Gather(w_quantized, i)
     y_cast = Cast<to=1>(y_quantized)
     y_zero_point = Gather(w_zero_point, i)

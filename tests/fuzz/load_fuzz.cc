@@ -20,12 +20,12 @@ std::vector<PlanOptions> ways() {
   all[1].mode = Mode::kWeights;
   all[2].mode = Mode::kWeights;
   all[2].target = Target::kX64;
-  all[2].weight_type = WeightType::kUint4;
-  all[3].weight_type = WeightType::kUint8;
+  all[2].weight_type = QuantType::kUint4;
+  all[3].weight_type = QuantType::kUint8;
   all[3].op_types = {"Conv", "MatMul", "Gemm", "LSTM", "Attention"};
   all[4].mode = Mode::kWeights;
   all[4].target = Target::kX64;
-  all[4].weight_type = WeightType::kInt16;
+  all[4].weight_type = QuantType::kInt16;
   all[4].nodes_to_quantize = {"op:*"};
   return all;
 }

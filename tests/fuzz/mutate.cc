@@ -336,7 +336,7 @@ void mutate_plan(Plan& plan, Random& random) {
       TensorPlan& tensor = random.pick(plan.tensors);
       switch (random.below(9)) {
         case 0:
-          tensor.type = static_cast<WeightType>(random.below(6));
+          tensor.type = static_cast<QuantType>(random.below(6));
           break;
         case 1:
           tensor.axis = random.pick(kInts);

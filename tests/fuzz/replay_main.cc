@@ -90,7 +90,7 @@ void run_variant(const std::vector<octet::pictures::RewriteModel>& models, std::
       octet::PlanOptions options;
       options.mode = random.one_in(2) ? octet::Mode::kDynamic : octet::Mode::kWeights;
       options.target = random.one_in(2) ? octet::Target::kX64 : octet::Target::kAny;
-      if (options.mode == octet::Mode::kWeights && random.one_in(2)) options.weight_type = octet::WeightType::kInt4;
+      if (options.mode == octet::Mode::kWeights && random.one_in(2)) options.weight_type = octet::QuantType::kInt4;
       const std::string text = model.SerializeAsString();
       const auto bytes = bytes_of(text);
       octet::Quantizer quantizer(octet::load_model(std::make_shared<octet::MemorySource>(

@@ -27,27 +27,27 @@ struct Way {
 };
 
 std::vector<Way> ways() {
-  const auto dynamic = [](Target target, WeightType type) {
+  const auto dynamic = [](Target target, QuantType type) {
     PlanOptions options;
     options.target = target;
     options.weight_type = type;
     return options;
   };
   std::vector<Way> all = {
-      {"dynamic any", dynamic(Target::kAny, WeightType::kInt8)},
-      {"dynamic x64", dynamic(Target::kX64, WeightType::kInt8)},
-      {"dynamic quint8", dynamic(Target::kX64, WeightType::kUint8)},
-      {"dynamic x64-novnni", dynamic(Target::kX64NoVnni, WeightType::kInt8), kMinSqnr7},
+      {"dynamic any", dynamic(Target::kAny, QuantType::kInt8)},
+      {"dynamic x64", dynamic(Target::kX64, QuantType::kInt8)},
+      {"dynamic quint8", dynamic(Target::kX64, QuantType::kUint8)},
+      {"dynamic x64-novnni", dynamic(Target::kX64NoVnni, QuantType::kInt8), kMinSqnr7},
       {"weights any", pictures::weights_options()},
       {"weights x64", pictures::weights_options(Target::kX64)},
-      {"weights quint8 any", pictures::weights_options(Target::kAny, WeightType::kUint8)},
-      {"weights quint8 x64", pictures::weights_options(Target::kX64, WeightType::kUint8)},
-      {"weights qint16", pictures::weights_options(Target::kX64, WeightType::kInt16)},
-      {"weights quint16", pictures::weights_options(Target::kX64, WeightType::kUint16)},
-      {"weights qint4", pictures::weights_options(Target::kX64, WeightType::kInt4), kMinSqnr4},
-      {"weights quint4", pictures::weights_options(Target::kX64, WeightType::kUint4, 16), kMinSqnr4},
-      {"weights qint8 blocks", pictures::weights_options(Target::kX64, WeightType::kInt8, 32)},
-      {"weights quint8 blocks", pictures::weights_options(Target::kX64, WeightType::kUint8, 16)},
+      {"weights quint8 any", pictures::weights_options(Target::kAny, QuantType::kUint8)},
+      {"weights quint8 x64", pictures::weights_options(Target::kX64, QuantType::kUint8)},
+      {"weights qint16", pictures::weights_options(Target::kX64, QuantType::kInt16)},
+      {"weights quint16", pictures::weights_options(Target::kX64, QuantType::kUint16)},
+      {"weights qint4", pictures::weights_options(Target::kX64, QuantType::kInt4), kMinSqnr4},
+      {"weights quint4", pictures::weights_options(Target::kX64, QuantType::kUint4, 16), kMinSqnr4},
+      {"weights qint8 blocks", pictures::weights_options(Target::kX64, QuantType::kInt8, 32)},
+      {"weights quint8 blocks", pictures::weights_options(Target::kX64, QuantType::kUint8, 16)},
   };
   for (const Way& way : std::vector<Way>(all.begin(), all.begin() + 8)) {
     Way whole = way;
@@ -55,11 +55,11 @@ std::vector<Way> ways() {
     whole.options.per_channel = false;
     all.push_back(whole);
   }
-  Way convolutions{"dynamic Conv", dynamic(Target::kX64, WeightType::kInt8)};
+  Way convolutions{"dynamic Conv", dynamic(Target::kX64, QuantType::kInt8)};
   convolutions.options.op_types = {"Conv"};
   all.push_back(convolutions);
   convolutions.name += " quint8";
-  convolutions.options.weight_type = WeightType::kUint8;
+  convolutions.options.weight_type = QuantType::kUint8;
   all.push_back(convolutions);
   return all;
 }

@@ -14,15 +14,31 @@
 
 namespace octet {
 
-enum class Mode { kDynamic, kWeights };
+enum class Mode { kDynamic, kStatic, kWeights };
 enum class Target { kX64, kX64NoVnni, kArm64, kWasm, kAny };
-enum class WeightType { kInt4, kUint4, kInt8, kUint8, kInt16, kUint16 };
+enum class QuantType { kInt4, kUint4, kInt8, kUint8, kInt16, kUint16 };  // of weights and activations
+enum class Format { kQdq, kQOperator };                                  // of static integer nodes
+
+// How the range of an activation is read from what calibration saw of it.
+enum class RangeMethod {
+  kMinMax,      // smallest and largest value
+  kAverage,     // mean over the samples of their smallest and largest values
+  kEntropy,     // least Kullback-Leibler divergence between the values and their quantized form
+  kPercentile,  // leaves out the rarest values at both ends
+  kMse,         // least mean squared error of rounding and clipping together
+  kBest,        // the one of these with the least measured error, tensor by tensor
+};
+
+struct Interval {
+  float low = 0, high = 0;
+};
 
 // What a node does with its weights.
 enum class Action {
   kKeep,     // stays as it is
   kWeights,  // weights stored in few bits, the computation stays in float
   kDynamic,  // computes in integers; activations are quantized while the model runs
+  kStatic,   // computes in integers; the ranges of its activations are in the plan
 };
 
 // How a node finds its float weights again (Action::kWeights).
@@ -36,7 +52,7 @@ enum class Form {
 
 struct TensorPlan {
   std::string tensor;  // name, or "NODE/name" where the name alone is not unique
-  WeightType type = WeightType::kInt8;
+  QuantType type = QuantType::kInt8;
   std::optional<int> axis;    // first axis with a scale per element; none = one scale per tensor
   int axes = 1;               // how many axes from there (2 for LSTM: direction and gate row)
   bool symmetric = true;      // zero point 0 (or the middle of an unsigned type)
@@ -57,6 +73,17 @@ struct NodePlan {
   std::string why;
 };
 
+// A value between nodes that static nodes read or write in integers. Of the main graph.
+struct ActivationPlan {
+  std::string tensor;  // the value's name
+  QuantType type = QuantType::kUint8;
+  bool symmetric = false;
+  RangeMethod method = RangeMethod::kMinMax;  // of kBest: the one that won, once there is a range
+  double percentile = 99.9;                   // for RangeMethod::kPercentile
+  std::optional<Interval> range;              // nothing before calibration; zero always lies inside when it is used
+  std::string same_as;                        // has the scale and zero point of this value, which it only carries on
+};
+
 struct KeptTensor {
   std::string tensor;
   std::uint64_t bytes = 0;
@@ -68,11 +95,13 @@ class ParamsCache;
 struct Plan {
   Mode mode = Mode::kDynamic;
   Target target = Target::kAny;
-  std::vector<NodePlan> nodes;      // in graph order
-  std::vector<TensorPlan> tensors;  // stored in few bits
-  std::vector<KeptTensor> kept;     // float tensors that stay, each with its reason
-  std::vector<std::string> notes;   // what the user should know
-  bool prepared = false;            // names are those of the prepared model, not only of the normalized one
+  std::vector<NodePlan> nodes;              // in graph order
+  std::vector<TensorPlan> tensors;          // stored in few bits
+  std::vector<ActivationPlan> activations;  // of static nodes
+  Format format = Format::kQdq;
+  std::vector<KeptTensor> kept;    // float tensors that stay, each with its reason
+  std::vector<std::string> notes;  // what the user should know
+  bool prepared = false;           // names are those of the prepared model, not only of the normalized one
 
   // Scales found while planning: spares apply_plan a pass over the weights, never changes its result; not part of the
   // JSON.
@@ -82,10 +111,15 @@ struct Plan {
 struct PlanOptions {
   Mode mode = Mode::kDynamic;
   Target target = Target::kAny;
-  WeightType weight_type = WeightType::kInt8;
+  QuantType weight_type = QuantType::kInt8;
   std::optional<bool> per_channel;  // default: wherever it is exact for the operator
   bool reduce_range = false;        // implied by Target::kX64NoVnni
-  int block_size = 0;               // 0: 32 for 4 bits, none for 8 bits
+  Format format = Format::kQdq;
+  QuantType activation_type = QuantType::kUint8;
+  bool symmetric_activations = false;
+  RangeMethod method = RangeMethod::kMinMax;
+  double percentile = 99.9;
+  int block_size = 0;  // 0: 32 for 4 bits, none for 8 bits
   // Names of nodes, globs over names (* ?), or op:TYPE. Empty nodes_to_quantize and op_types mean all.
   std::vector<std::string> nodes_to_quantize, nodes_to_exclude, op_types;
   bool prepare = true;  // fold, clean up and fuse first (octet/prepare.h); a plan that is given decides for itself
@@ -119,20 +153,26 @@ Plan plan_from_json(std::string_view json);  // throws Error(kMalformed) naming 
 // Names in the option's spelling, and back (nothing when unknown).
 std::string_view name_of(Mode mode);
 std::string_view name_of(Target target);
-std::string_view name_of(WeightType type);
+std::string_view name_of(QuantType type);
 std::string_view name_of(Action action);
 std::string_view name_of(Form form);
+std::string_view name_of(RangeMethod method);
+std::string_view name_of(Format format);
 // Whole types before anyone takes the address of a function below: Clang 14 gives it another signature in WebAssembly
 // otherwise, and the call through it traps.
 static_assert(sizeof(std::optional<Mode>) > 0);
 static_assert(sizeof(std::optional<Target>) > 0);
-static_assert(sizeof(std::optional<WeightType>) > 0);
+static_assert(sizeof(std::optional<QuantType>) > 0);
 static_assert(sizeof(std::optional<Action>) > 0);
 static_assert(sizeof(std::optional<Form>) > 0);
+static_assert(sizeof(std::optional<RangeMethod>) > 0);
+static_assert(sizeof(std::optional<Format>) > 0);
 std::optional<Mode> mode_from(std::string_view name);
 std::optional<Target> target_from(std::string_view name);
-std::optional<WeightType> weight_type_from(std::string_view name);
+std::optional<QuantType> quant_type_from(std::string_view name);
 std::optional<Action> action_from(std::string_view name);
 std::optional<Form> form_from(std::string_view name);
+std::optional<Format> format_from(std::string_view name);
+std::optional<RangeMethod> range_method_from(std::string_view name);
 
 }  // namespace octet

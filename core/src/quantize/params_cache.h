@@ -21,7 +21,7 @@ class ParamsCache {
   }
 
  private:
-  using Key = std::tuple<std::string, WeightType, int, int, bool, bool>;
+  using Key = std::tuple<std::string, QuantType, int, int, bool, bool>;
   static Key key(const TensorPlan& plan) {
     return {plan.tensor, plan.type, plan.axis.value_or(-1), plan.axes, plan.symmetric, plan.reduce_range};
   }

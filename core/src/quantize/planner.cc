@@ -151,7 +151,7 @@ void Planner::decide_layouts() {
 }
 
 bool Planner::wants_blocks(const Candidate& candidate) const {
-  const bool four = options_.weight_type == WeightType::kInt4 || options_.weight_type == WeightType::kUint4;
+  const bool four = options_.weight_type == QuantType::kInt4 || options_.weight_type == QuantType::kUint4;
   if (!four && options_.block_size == 0) return false;
   const auto& tensor = *candidate.value->initializer;
   if (tensor.dims_size() != 2 ||
@@ -186,10 +186,10 @@ void Planner::decide_layout(Candidate& candidate) {
     plan.block_size = options_.block_size > 0 ? options_.block_size : 32;
   } else if (bit_width(plan.type) == 4) {
     plan.type =
-        is_signed(plan.type) ? WeightType::kInt8 : WeightType::kUint8;  // 4 bits only in blocks, only for matrices
+        is_signed(plan.type) ? QuantType::kInt8 : QuantType::kUint8;  // 4 bits only in blocks, only for matrices
   }
   const bool recurrent = steps_[candidate.readers.front().node].rule->family == Family::kRecurrent;
-  if (recurrent && options_.mode == Mode::kDynamic && bit_width(plan.type) == 8) plan.type = WeightType::kInt8;
+  if (recurrent && options_.mode == Mode::kDynamic && bit_width(plan.type) == 8) plan.type = QuantType::kInt8;
   if (bytes_for(tensor.data_type(), elements) * 8 <= elements * static_cast<std::uint64_t>(bit_width(plan.type))) {
     candidate.keep = "its own type is as small";
     return;

@@ -77,34 +77,34 @@ Ranges channel_ranges(const TensorProto& tensor, FloatChunks& x, const ChannelLa
 
 }  // namespace
 
-bool is_signed(WeightType type) {
-  return type == WeightType::kInt4 || type == WeightType::kInt8 || type == WeightType::kInt16;
+bool is_signed(QuantType type) {
+  return type == QuantType::kInt4 || type == QuantType::kInt8 || type == QuantType::kInt16;
 }
 
-int bit_width(WeightType type) {
-  if (type == WeightType::kInt4 || type == WeightType::kUint4) return 4;
-  return type == WeightType::kInt8 || type == WeightType::kUint8 ? 8 : 16;
+int bit_width(QuantType type) {
+  if (type == QuantType::kInt4 || type == QuantType::kUint4) return 4;
+  return type == QuantType::kInt8 || type == QuantType::kUint8 ? 8 : 16;
 }
 
-int element_type(WeightType type) {
+int element_type(QuantType type) {
   switch (type) {
-    case WeightType::kInt4:
+    case QuantType::kInt4:
       return TensorProto::INT4;
-    case WeightType::kUint4:
+    case QuantType::kUint4:
       return TensorProto::UINT4;
-    case WeightType::kInt8:
+    case QuantType::kInt8:
       return TensorProto::INT8;
-    case WeightType::kUint8:
+    case QuantType::kUint8:
       return TensorProto::UINT8;
-    case WeightType::kInt16:
+    case QuantType::kInt16:
       return TensorProto::INT16;
-    case WeightType::kUint16:
+    case QuantType::kUint16:
       return TensorProto::UINT16;
   }
   return TensorProto::UNDEFINED;
 }
 
-IntegerRange integer_range(WeightType type, bool symmetric, bool reduce_range) {
+IntegerRange integer_range(QuantType type, bool symmetric, bool reduce_range) {
   const std::int32_t half = 1 << (bit_width(type) - 1);
   if (is_signed(type)) {
     if (reduce_range) return {-half / 2, bit_width(type) == 4 ? half / 2 - 1 : half / 2};
@@ -214,7 +214,7 @@ double weight_sqnr_db(const TensorStore& store, const TensorProto& tensor, const
     if (wide) {
       std::uint16_t bits;
       std::memcpy(&bits, q.data() + 2 * i, 2);
-      value = plan.type == WeightType::kInt16 ? static_cast<std::int16_t>(bits) : bits;
+      value = plan.type == QuantType::kInt16 ? static_cast<std::int16_t>(bits) : bits;
     }
     const std::uint64_t c = i / layout.inner % layout.channels;
     back[i] = static_cast<float>(value - params.zero_point[c]) * params.scale[c];

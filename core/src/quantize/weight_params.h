@@ -15,12 +15,12 @@ namespace octet {
 struct IntegerRange {
   std::int32_t low, high;
 };
-bool is_signed(WeightType type);
-int bit_width(WeightType type);
-int element_type(WeightType type);  // TensorProto number
+bool is_signed(QuantType type);
+int bit_width(QuantType type);
+int element_type(QuantType type);  // TensorProto number
 // Signed symmetric types leave out the lowest value ([-127, 127]); with reduce_range 8 bits become [-64, 64] or [0,
 // 127].
-IntegerRange integer_range(WeightType type, bool symmetric, bool reduce_range);
+IntegerRange integer_range(QuantType type, bool symmetric, bool reduce_range);
 
 // A tensor seen as outer × channels × inner, one scale per channel.
 struct ChannelLayout {

@@ -71,7 +71,8 @@ std::map<std::string, Value> by_name(const std::string& key, const Json& value) 
 
 constexpr std::array kQuantizeRows = {
     Row<GivenOptions>{
-        "mode", [](auto& o, auto& k, auto& v) { o.plan_options.mode = choice(k, v, mode_from, "dynamic or weights"); }},
+        "mode",
+        [](auto& o, auto& k, auto& v) { o.plan_options.mode = choice(k, v, mode_from, "dynamic, static or weights"); }},
     Row<GivenOptions>{"target",
                       [](auto& o, auto& k, auto& v) {
                         o.plan_options.target = choice(k, v, target_from, "x64, x64-novnni, arm64, wasm or any");
@@ -79,10 +80,29 @@ constexpr std::array kQuantizeRows = {
     Row<GivenOptions>{"weight_type",
                       [](auto& o, auto& k, auto& v) {
                         o.plan_options.weight_type =
-                            choice(k, v, weight_type_from, "qint8, quint8, qint4, quint4, qint16 or quint16");
+                            choice(k, v, quant_type_from, "qint8, quint8, qint4, quint4, qint16 or quint16");
                       }},
     Row<GivenOptions>{"per_channel", [](auto& o, auto& k, auto& v) { o.plan_options.per_channel = flag(k, v); }},
     Row<GivenOptions>{"reduce_range", [](auto& o, auto& k, auto& v) { o.plan_options.reduce_range = flag(k, v); }},
+    Row<GivenOptions>{"format", [](auto& o, auto& k,
+                                   auto& v) { o.plan_options.format = choice(k, v, format_from, "qdq or qoperator"); }},
+    Row<GivenOptions>{"activation_type",
+                      [](auto& o, auto& k, auto& v) {
+                        o.plan_options.activation_type =
+                            choice(k, v, quant_type_from, "quint8, qint8, quint16 or qint16");
+                      }},
+    Row<GivenOptions>{"symmetric_activations",
+                      [](auto& o, auto& k, auto& v) { o.plan_options.symmetric_activations = flag(k, v); }},
+    Row<GivenOptions>{"method",
+                      [](auto& o, auto& k, auto& v) {
+                        o.plan_options.method =
+                            choice(k, v, range_method_from, "minmax, average, entropy, percentile, mse or best");
+                      }},
+    Row<GivenOptions>{"percentile",
+                      [](auto& o, auto& k, auto& v) {
+                        if (!v.is_number() || v <= 0 || v > 100) refuse(k, "must lie above 0 and up to 100", "");
+                        o.plan_options.percentile = v.template get<double>();
+                      }},
     Row<GivenOptions>{"block_size", [](auto& o, auto& k, auto& v) { o.plan_options.block_size = block_size(k, v); }},
     Row<GivenOptions>{"nodes_to_quantize",
                       [](auto& o, auto& k, auto& v) { o.plan_options.nodes_to_quantize = names(k, v); }},

@@ -48,6 +48,14 @@ class Fields {
     return value->get<int>();
   }
 
+  // Nothing where it is missing or null.
+  std::optional<double> real(const char* name) const {
+    const Json* value = find(name, true);
+    if (!value || value->is_null()) return std::nullopt;
+    if (!value->is_number()) refuse(name, "no number");
+    return value->get<double>();
+  }
+
   std::uint64_t size(const char* name) const {
     const Json* value = find(name, true);
     if (value && !value->is_number_unsigned()) refuse(name, "no size");
@@ -129,7 +137,7 @@ TensorPlan tensor_from(const Json& json) {
   tensor.tensor = Fields(json, "plan: an entry of 'tensors'").text("tensor");
   const std::string where = "plan: tensor '" + tensor.tensor + "'";
   const Fields fields(json, where);
-  tensor.type = fields.choice("type", weight_type_from, WeightType::kInt8);
+  tensor.type = fields.choice("type", quant_type_from, QuantType::kInt8);
   tensor.axis = fields.number("axis", {});
   tensor.axes = fields.number("axes", 1).value_or(1);
   tensor.symmetric = fields.flag("symmetric", true);
@@ -145,6 +153,39 @@ TensorPlan tensor_from(const Json& json) {
   return tensor;
 }
 
+Json activation_json(const ActivationPlan& activation) {
+  Json json{{"tensor", activation.tensor}, {"type", name_of(activation.type)}};
+  if (activation.symmetric) json["symmetric"] = true;
+  if (!activation.same_as.empty()) {
+    json["same_as"] = activation.same_as;
+    return json;
+  }
+  json["method"] = name_of(activation.method);
+  if (activation.method == RangeMethod::kPercentile || activation.method == RangeMethod::kBest)
+    json["percentile"] = activation.percentile;
+  if (activation.range) {
+    json["low"] = activation.range->low;
+    json["high"] = activation.range->high;
+  }
+  return json;
+}
+
+ActivationPlan activation_from(const Json& json) {
+  ActivationPlan activation;
+  activation.tensor = Fields(json, "plan: an entry of 'activations'").text("tensor");
+  const std::string where = "plan: activation '" + activation.tensor + "'";
+  const Fields fields(json, where);
+  activation.type = fields.choice("type", quant_type_from, QuantType::kUint8);
+  activation.symmetric = fields.flag("symmetric", false);
+  activation.same_as = fields.text("same_as", "");
+  activation.method = fields.choice("method", range_method_from, RangeMethod::kMinMax);
+  activation.percentile = fields.real("percentile").value_or(activation.percentile);
+  const auto low = fields.real("low"), high = fields.real("high");
+  if (low.has_value() != high.has_value()) fail(where, "a range has both 'low' and 'high'");
+  if (low) activation.range = Interval{static_cast<float>(*low), static_cast<float>(*high)};
+  return activation;
+}
+
 KeptTensor kept_from(const Json& json) {
   const Fields fields(json, "plan: an entry of 'kept'");
   return {fields.text("tensor"), fields.size("bytes"), fields.text("why", "")};
@@ -153,9 +194,9 @@ KeptTensor kept_from(const Json& json) {
 }  // namespace
 
 std::string plan_to_json(const Plan& plan) {
-  Json json{{"octet_plan", 1},        {"mode", name_of(plan.mode)}, {"target", name_of(plan.target)},
-            {"prepared", plan.prepared}, {"nodes", Json::array()}, {"tensors", Json::array()},   {"kept", Json::array()},
-            {"notes", plan.notes}};
+  Json json{{"octet_plan", 1},           {"mode", name_of(plan.mode)}, {"target", name_of(plan.target)},
+            {"prepared", plan.prepared}, {"nodes", Json::array()},     {"tensors", Json::array()},
+            {"kept", Json::array()},     {"notes", plan.notes}};
   for (const NodePlan& node : plan.nodes) {
     Json entry{{"node", node.node}, {"op", node.op}, {"action", name_of(node.action)}};
     if (node.form != Form::kNone) entry["form"] = name_of(node.form);
@@ -164,6 +205,8 @@ std::string plan_to_json(const Plan& plan) {
     json["nodes"].push_back(std::move(entry));
   }
   for (const TensorPlan& tensor : plan.tensors) json["tensors"].push_back(tensor_json(tensor));
+  if (!plan.activations.empty()) json["format"] = name_of(plan.format);
+  for (const ActivationPlan& activation : plan.activations) json["activations"].push_back(activation_json(activation));
   for (const KeptTensor& tensor : plan.kept)
     json["kept"].push_back({{"tensor", tensor.tensor}, {"bytes", tensor.bytes}, {"why", tensor.why}});
   return json.dump(1, ' ', false, Json::error_handler_t::replace);
@@ -186,6 +229,8 @@ Plan plan_from_json(std::string_view text) {
   plan.prepared = fields.flag("prepared", false);
   for (const Json& entry : fields.list("nodes", false)) plan.nodes.push_back(node_from(entry));
   for (const Json& entry : fields.list("tensors", false)) plan.tensors.push_back(tensor_from(entry));
+  plan.format = fields.choice("format", format_from, Format::kQdq);
+  for (const Json& entry : fields.list("activations", true)) plan.activations.push_back(activation_from(entry));
   for (const Json& entry : fields.list("kept", true)) plan.kept.push_back(kept_from(entry));
   plan.notes = fields.texts("notes");
   return plan;

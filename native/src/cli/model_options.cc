@@ -145,7 +145,7 @@ PlanOptions QuantizationOptions::plan_options() const {
   PlanOptions options;
   options.mode = mode_from(mode).value();
   options.target = target == "auto" ? this_machine() : target_from(target).value();
-  options.weight_type = weight_type_from(weight_type).value();
+  options.weight_type = quant_type_from(weight_type).value();
   if (per_channel) options.per_channel = true;
   if (per_tensor) options.per_channel = false;
   options.reduce_range = reduce_range;
