@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "octet/measure.h"
+#include "samples/random.h"
 
 namespace octet {
 namespace {
@@ -18,22 +19,6 @@ double median_of(std::vector<double>& values) {
   std::sort(values.begin(), values.end());
   return percentile_of_sorted(values, 0.5);
 }
-
-// splitmix64: the standard library's distributions differ between implementations, and this result must not.
-class Random {
- public:
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-  // Below `bound`, which is far under 2^32, so the unevenness is too.
-  std::size_t below(std::size_t bound) { return static_cast<std::size_t>(((next() >> 32) * bound) >> 32); }
-
- private:
-  std::uint64_t state_ = 0;
-};
 
 }  // namespace
 
@@ -68,7 +53,7 @@ Speedup paired_speedup(std::span<const double> baseline_ms, std::span<const doub
   if (ratios.empty()) return {};
 
   constexpr std::size_t kResamples = 1000;
-  Random random;
+  SplitMix random(0);
   std::vector<double> medians(kResamples), resample(ratios.size());
   for (double& median : medians) {
     for (double& ratio : resample) ratio = ratios[random.below(ratios.size())];

@@ -6,6 +6,7 @@
 
 #include "octet/dtype.h"
 #include "octet/error.h"
+#include "samples/random.h"
 #include "samples/synthetic_shapes.h"
 
 namespace octet {
@@ -16,18 +17,9 @@ using Shape = std::vector<std::int64_t>;
 // Largest input made up: a size tried blindly must not take the machine's memory.
 constexpr std::uint64_t kMaxElements = std::uint64_t{1} << 26;
 
-// splitmix64: integers only, so every platform draws the same.
-class Random {
+class Random : public SplitMix {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-
-  std::uint64_t next() {
-    state_ += 0x9e3779b97f4a7c15u;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
+  using SplitMix::SplitMix;
 
   // A sum of eight 16-bit uniforms: near enough to normal up to four deviations, and, unlike a logarithm and a cosine,
   // the same bits everywhere. Exact integers, one rounding.
@@ -40,9 +32,6 @@ class Random {
     constexpr double kDeviation = 1.8688123650118534e-05;  // 1 / sqrt(8 (2^32 - 1) / 12)
     return static_cast<double>(sum) * kDeviation;
   }
-
- private:
-  std::uint64_t state_;
 };
 
 double parse_value(const std::string& name, const std::string& text) {
@@ -119,7 +108,8 @@ Sample SyntheticInputs::sample(std::size_t index) const {
 }
 
 std::string SyntheticInputs::description() const {
-  std::string text = std::to_string(options_.count) + (options_.count == 1 ? " synthetic sample" : " synthetic samples");
+  std::string text =
+      std::to_string(options_.count) + (options_.count == 1 ? " synthetic sample" : " synthetic samples");
   text += ", seed " + std::to_string(options_.seed) + ":";
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     text += (i == 0 ? " " : "; ") + inputs_[i].name + " " + describe(inputs_[i].type, shapes_[i]) + ", " +

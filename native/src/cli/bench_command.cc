@@ -32,6 +32,7 @@ void run(const BenchOptions& options) {
     if (!facts) facts = facts_of(opened);
   }
   job.data = options.inputs.path();
+  job.samples = options.inputs.samples.sample_options(job.samples.limit);
   job.synthetic = options.inputs.synthetic(*facts);
   job.threads = options.threads;
   if (job.threads.empty())

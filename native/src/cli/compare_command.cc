@@ -18,7 +18,6 @@ namespace {
 struct CompareOptions {
   std::string reference, candidate;
   InputOptions inputs;
-  std::size_t limit = 0;
   std::optional<double> min_sqnr;
   bool json = false;
 };
@@ -32,7 +31,7 @@ void run(const CompareOptions& options) {
   job.candidate_bytes = open_model(options.candidate).file_bytes;
   job.data = options.inputs.path();
   job.synthetic = options.inputs.synthetic(facts_of(reference));
-  job.limit = options.limit > 0 ? options.limit : std::numeric_limits<std::size_t>::max();
+  job.samples = options.inputs.samples.sample_options(0);
   job.latency_seconds = 0;
   job.sample_seconds = std::numeric_limits<double>::max();
   const VerifyResult result = verify(job);
@@ -74,7 +73,6 @@ void add_compare_command(CLI::App& app) {
   command->add_option("A", options->reference, "the reference model")->required();
   command->add_option("B", options->candidate, "the model to judge")->required();
   options->inputs.add_to(*command);
-  command->add_option("--limit", options->limit, "use at most N samples")->type_name("N");
   command->add_option("--min-sqnr", options->min_sqnr, "exit with status 10 when the worst output is below")
       ->type_name("DB");
   command->add_flag("--json", options->json, "report as JSON");

@@ -54,10 +54,27 @@ void InputOptions::add_to(CLI::App& command) {
 void InputOptions::add_to(CLI::App& command, const char* dim_help, const char* fix_help) {
   beside_data = true;
   command.add_option("--data", data,
-                     "real samples: .npz, .npy, TensorProto .pb, or a folder of them; without it inputs are made up");
+                     "real samples: .npz, .npy, TensorProto .pb, pictures, raw float32, or a folder of them; without "
+                     "it inputs are made up");
   command.add_option("--dim", dims, dim_help)->type_name("NAME=N")->expected(1)->take_all();
   command.add_option("--fix", fixed, fix_help)->type_name("NAME=VALUE")->expected(1)->take_all();
   command.add_option("--seed", seed, "seed of made-up inputs")->capture_default_str();
+  samples.add_to(command);
+}
+
+void CalibOptions::add_to(CLI::App& command) {
+  command.add_option("--calib", calib,
+                     "representative samples to learn ranges from: .npz, .npy, TensorProto .pb, pictures, raw float32, "
+                     "or a folder of them");
+}
+
+void CalibOptions::add_to(CLI::App& command, SampleFlags& flags) {
+  add_to(command);
+  flags.add_to(command);
+}
+
+std::optional<std::filesystem::path> CalibOptions::path() const {
+  return calib.empty() ? std::nullopt : std::optional<std::filesystem::path>(calib);
 }
 
 std::optional<std::filesystem::path> InputOptions::path() const {

@@ -15,9 +15,23 @@
 
 namespace octet {
 
-// --data, --dim, --fix, --seed: where inputs come from.
+// --limit, --shuffle, --image-…: which samples to take of files, and how. They go for --data and --calib alike.
+struct SampleFlags {
+  std::size_t limit = 0;
+  std::optional<std::uint64_t> shuffle;
+  std::string image_recipe, image_size, image_layout, image_mean, image_std, image_order, image_fit;
+  std::optional<double> image_scale;
+
+  void add_to(CLI::App& command);
+  // What they come to; `usual_limit` is the command's own where --limit is absent, 0: all. Reads the recipe; a flag
+  // wins over it. Throws Error(kUsage) or Error(kRead).
+  SampleOptions sample_options(std::size_t usual_limit) const;
+};
+
+// --data, --dim, --fix, --seed and the flags above: where inputs come from.
 struct InputOptions {
   std::string data;
+  SampleFlags samples;
   std::vector<std::string> dims, fixed;
   std::uint64_t seed = 1;
   bool beside_data = false;
@@ -29,6 +43,16 @@ struct InputOptions {
   std::optional<std::filesystem::path> path() const;
   // Throws Error(kUsage) for NAME=VALUE pairs that are none, name nothing of the model, or stand beside real samples.
   SyntheticOptions synthetic(const ModelFacts& facts) const;
+};
+
+// --calib: samples to learn ranges from. The flags of samples come from InputOptions where a command has both, and from
+// here where it has no --data.
+struct CalibOptions {
+  std::string calib;
+
+  void add_to(CLI::App& command);                      // beside InputOptions: --calib alone
+  void add_to(CLI::App& command, SampleFlags& flags);  // --calib and the flags
+  std::optional<std::filesystem::path> path() const;
 };
 
 // Throws Error when an output is the input, a folder, or exists without `force`.

@@ -35,6 +35,7 @@ VerifyResult verify_prepared(const Options& options, const PrepareReport& report
   job.float_model = options.model;
   job.candidate = pending.path();
   job.data = options.inputs.path();
+  job.samples = options.inputs.samples.sample_options(job.samples.limit);
   job.synthetic = synthetic;
   job.float_bytes = report.input_bytes;
   job.candidate_bytes = pending.bytes();

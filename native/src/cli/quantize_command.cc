@@ -111,10 +111,11 @@ class QuantizeRun {
     job.float_model = options_.model;
     job.candidate = pending.path();
     job.data = options_.inputs.path();
+    job.samples = options_.inputs.samples.sample_options(job.samples.limit);
     job.synthetic = synthetic_;
     job.float_bytes = input_bytes_;
     job.candidate_bytes = pending.bytes();
-    if (!whole) job.limit = kFloorSamples, job.latency_seconds = 0;
+    if (!whole) job.samples.limit = kFloorSamples, job.latency_seconds = 0;
     return verify_in_child(job);
   }
 

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "octet/dtype.h"
 #include "data/mapped_file.h"
 #include "data/npy.h"
 #include "octet/error.h"
@@ -127,79 +126,61 @@ Sample read_sample(const SampleFiles& files, const std::vector<ValueInfo>& input
   return sample;
 }
 
-template <class Range, class Name>
-std::string quoted_list(const Range& range, Name&& name) {
-  std::string list;
-  for (const auto& item : range) list += fmt::format("{}'{}'", list.empty() ? "" : ", ", name(item));
-  return list.empty() ? "nothing" : list;
-}
-
-bool shape_fits(const std::vector<std::int64_t>& found, const ValueInfo& wanted) {
-  if (wanted.dims.empty()) return true;  // a scalar and "any shape" look the same
-  return std::equal(found.begin(), found.end(), wanted.dims.begin(), wanted.dims.end(),
-                    [](std::int64_t have, std::int64_t want) { return want < 0 || have == want; });
-}
-
-// Keeps what the model takes, under its names and in its types.
-Sample conform(Sample sample, const std::vector<ValueInfo>& inputs, const std::string& file) {
-  if (inputs.size() == 1 && sample.size() == 1 && sample.begin()->first != inputs[0].name) {
-    Tensor tensor = std::move(sample.begin()->second);
-    sample.clear();
-    sample.emplace(inputs[0].name, std::move(tensor));
-  }
-  Sample result;
-  for (const ValueInfo& input : inputs) {
-    const auto found = sample.find(input.name);
-    if (found == sample.end()) {
-      throw Error(ErrorCode::kData, file,
-                  fmt::format("lacks input '{}': it holds {}, the model wants {}", input.name,
-                              quoted_list(sample, [](const auto& entry) { return entry.first; }),
-                              quoted_list(inputs, [](const ValueInfo& info) { return info.name; })));
-    }
-    Tensor tensor = std::move(found->second);
-    const std::string was = describe(tensor.type, tensor.dims);
-    const std::string wants = input.is_tensor ? describe(input.type, input.dims) : "no tensor";
-    if (!shape_fits(tensor.dims, input)) {
-      throw Error(ErrorCode::kData, file, fmt::format("input '{}' is {}, the model wants {}", input.name, was, wants));
-    }
-    if (!input.is_tensor || !convert_tensor(tensor, input.type)) {
-      throw Error(ErrorCode::kData, file,
-                  fmt::format("input '{}' is {}, the model wants {} and not every value survives the conversion",
-                              input.name, was, wants));
-    }
-    result.emplace(input.name, std::move(tensor));
-  }
-  return result;
-}
-
 class FileSamples final : public SampleReader {
  public:
-  FileSamples(fs::path path, const std::vector<ValueInfo>& inputs)
-      : path_(std::move(path)), inputs_(inputs), samples_(list_samples(path_)) {}
+  FileSamples(fs::path path, const std::vector<ValueInfo>& inputs, const SampleOptions& options)
+      : path_(std::move(path)),
+        inputs_(inputs),
+        options_(options),
+        samples_(list_samples(path_)),
+        order_(sample_order(samples_.size(), options_.limit, options_.shuffle)) {}
 
   std::optional<Sample> next() override {
-    if (at_ == samples_.size()) return std::nullopt;
-    const SampleFiles& files = samples_[at_++];
-    return conform(read_sample(files, inputs_), inputs_, files.name.string());
+    if (at_ == order_.size()) return std::nullopt;
+    const SampleFiles& files = samples_[order_[at_++]];
+    return conform_sample(read_sample(files, inputs_), inputs_, files.name.string());
   }
   void rewind() override { at_ = 0; }
-  std::size_t size() const override { return samples_.size(); }
-  std::string name() const override { return at_ == 0 ? "" : samples_[at_ - 1].name.filename().string(); }
+  std::size_t size() const override { return order_.size(); }
+  std::string name() const override { return at_ == 0 ? "" : samples_[place()].name.filename().string(); }
+  std::size_t place() const override { return at_ == 0 ? 0 : order_[at_ - 1]; }
   std::string description() const override {
-    return fmt::format("{} {} from {}", samples_.size(), samples_.size() == 1 ? "sample" : "samples", path_.string());
+    std::string text = std::to_string(order_.size());
+    if (order_.size() < samples_.size()) text += fmt::format(" of {}", samples_.size());
+    text += fmt::format(" {} from {}", samples_.size() == 1 ? "sample" : "samples", path_.string());
+    if (options_.shuffle) text += fmt::format(", shuffled with seed {}", *options_.shuffle);
+    return text;
   }
 
  private:
   fs::path path_;
   std::vector<ValueInfo> inputs_;
+  SampleOptions options_;
   std::vector<SampleFiles> samples_;
+  std::vector<std::size_t> order_;
   std::size_t at_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<SampleReader> open_samples(const fs::path& path, const std::vector<ValueInfo>& inputs) {
-  return std::make_unique<FileSamples>(path, inputs);
+nlohmann::json to_json(const SampleOptions& options) {
+  nlohmann::json document = {{"limit", options.limit},
+                             {"image", nlohmann::json::parse(image_options_to_json(options.image))}};
+  if (options.shuffle) document["shuffle"] = *options.shuffle;
+  return document;
+}
+
+SampleOptions sample_options_from_json(const nlohmann::json& document) {
+  SampleOptions options;
+  document.at("limit").get_to(options.limit);
+  if (document.contains("shuffle")) options.shuffle = document.at("shuffle").get<std::uint64_t>();
+  options.image = image_options_from_json(document.at("image").dump());
+  return options;
+}
+
+std::unique_ptr<SampleReader> open_samples(const fs::path& path, const std::vector<ValueInfo>& inputs,
+                                           const SampleOptions& options) {
+  return std::make_unique<FileSamples>(path, inputs, options);
 }
 
 }  // namespace octet

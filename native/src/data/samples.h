@@ -6,33 +6,37 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/engine.h"
+#include "octet/image.h"
+#include "octet/samples.h"
 #include "octet/synthetic.h"
 #include "octet/tensor.h"
 
 namespace octet {
 
-// Streams samples, one at a time. Throws Error(kData) naming the file, the input, what was found and what is wanted.
-class SampleReader {
- public:
-  virtual ~SampleReader() = default;
-  virtual std::optional<Sample> next() = 0;  // nothing at the end
-  virtual void rewind() = 0;
-  virtual std::size_t size() const = 0;
-  virtual std::string name() const { return {}; }  // of the sample last given, where it has one: its file's
-  virtual std::string description() const { return {}; }  // for reports: where the samples come from
+// What to take of a folder or file, and how.
+struct SampleOptions {
+  std::size_t limit = 0;                 // at most so many; 0: all
+  std::optional<std::uint64_t> shuffle;  // seed of another order than that of names, before the limit counts
+  ImageOptions image;                    // how pictures become tensors
 };
+nlohmann::json to_json(const SampleOptions& options);
+SampleOptions sample_options_from_json(const nlohmann::json& document);
 
 // `path`: a .npz (keys are input names; a single-input model accepts any single key), a .npy (single-input models),
 // a TensorProto .pb (named, or single input), or a folder of them; also the ONNX test-data layout
-// (test_data_set_*/input_*.pb, in input order; output_*.pb are ignored). Files are taken in name order, folders not
-// entered otherwise; labels.json and other file kinds are ignored. Types must be equal or losslessly convertible (int32
-// to int64, float64 to float32 …); ranks and fixed dims must match.
-std::unique_ptr<SampleReader> open_samples(const std::filesystem::path& path, const std::vector<ValueInfo>& inputs);
+// (test_data_set_*/input_*.pb, in input order; output_*.pb are ignored). For models with one input also pictures (.png,
+// .jpg, .jpeg, .bmp) and little-endian float32 without a header (.raw, .bin), whose length gives the size that the
+// model leaves open, if it is one. Files are taken in name order, folders not entered otherwise; labels.json and other
+// file kinds are ignored, pictures where there are arrays, raw numbers where there is either. What samples hold is
+// checked by conform_sample.
+std::unique_ptr<SampleReader> open_samples(const std::filesystem::path& path, const std::vector<ValueInfo>& inputs,
+                                           const SampleOptions& options = {});
 
 // SyntheticInputs as a reader.
 std::unique_ptr<SampleReader> make_synthetic(const std::vector<ValueInfo>& inputs, const SyntheticOptions& options);

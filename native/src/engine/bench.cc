@@ -19,13 +19,9 @@ std::uint64_t bytes_of(const BenchJob& job, std::size_t model) {
   return fault ? 0 : size;
 }
 
-std::vector<Sample> take(SampleReader& reader, std::size_t limit) {
+std::vector<Sample> all_of(SampleReader& reader) {
   std::vector<Sample> samples;
-  while (samples.size() < std::max<std::size_t>(limit, 1)) {
-    std::optional<Sample> sample = reader.next();
-    if (!sample) break;
-    samples.push_back(std::move(*sample));
-  }
+  while (std::optional<Sample> sample = reader.next()) samples.push_back(std::move(*sample));
   return samples;
 }
 
@@ -104,9 +100,9 @@ class Bench {
     if (found == sessions.end()) {
       throw Error(ErrorCode::kRun, result_.rows[first_row].model.string(), result_.rows[first_row].error);
     }
-    const std::unique_ptr<SampleReader> reader =
-        job_.data ? open_samples(*job_.data, (*found)->inputs()) : find_runnable_synthetic(**found, job_.synthetic);
-    samples_ = take(*reader, job_.inputs);
+    const std::unique_ptr<SampleReader> reader = job_.data ? open_samples(*job_.data, (*found)->inputs(), job_.samples)
+                                                           : find_runnable_synthetic(**found, job_.synthetic);
+    samples_ = all_of(*reader);
     if (samples_.empty()) throw Error(ErrorCode::kData, "bench", "there are no samples");
     result_.samples_description = reader->description();
     result_.samples = samples_.size();

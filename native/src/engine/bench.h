@@ -16,11 +16,11 @@ namespace octet {
 struct BenchJob {
   std::vector<std::filesystem::path> models;  // the first is what the others are measured against
   std::optional<std::filesystem::path> data;  // none: synthetic samples
+  SampleOptions samples = {.limit = 8, .shuffle = {}, .image = {}};  // of the data: all are held and cycled
   SyntheticOptions synthetic;
   std::vector<unsigned> threads = {1};
   std::size_t warmup = 5, runs = 50;
   double seconds = 20;                     // per model and thread setting; after that fewer runs are made, and said
-  std::size_t inputs = 8;                  // samples cycled at most; verification takes as many
   std::vector<std::uint64_t> model_bytes;  // with external data; missing or 0: the file's own size
 };
 

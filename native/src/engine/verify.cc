@@ -86,7 +86,7 @@ struct Meters {
 };
 
 // Runs one sample through all sessions and adds it to the meters. False when a model failed; `result` then says which.
-bool measure_sample(const Sessions& sessions, const Sample& sample, const std::string& name, bool& compare_plain,
+bool measure_sample(const Sessions& sessions, const Sample& sample, const SampleReader& reader, bool& compare_plain,
                     Meters& meters, VerifyResult& result) {
   std::string float_error, error, plain_error;
   std::optional<Sample> reference, plain;
@@ -109,7 +109,7 @@ bool measure_sample(const Sessions& sessions, const Sample& sample, const std::s
   }
   result.runs = true;
   meters.drift.add(*reference, *candidate);
-  if (meters.accuracy) meters.accuracy->add(result.samples, name, *reference, *candidate);
+  if (meters.accuracy) meters.accuracy->add(reader.place(), reader.name(), *reference, *candidate);
   if (compare_plain && !plain) {
     result.plain_error = plain_error;
     compare_plain = false;
@@ -147,11 +147,8 @@ void measure(const VerifyJob& job, const Sessions& sessions, SampleReader& reade
   if (job.data) meters.accuracy.emplace(*job.data);
   bool compare_plain = sessions.plain.session.has_value();
   std::vector<Sample> timed;
-  const std::size_t wanted = std::min(std::max<std::size_t>(job.limit, 1), reader.size());
-  while (result.samples < wanted) {
-    std::optional<Sample> sample = reader.next();
-    if (!sample) break;
-    if (!measure_sample(sessions, *sample, reader.name(), compare_plain, meters, result)) return;
+  while (std::optional<Sample> sample = reader.next()) {
+    if (!measure_sample(sessions, *sample, reader, compare_plain, meters, result)) return;
     if (result.samples == 1) result.probed = probe_values(job.candidate, job.probe, *sample);
     if (timed.size() < kTimedSamples) timed.push_back(std::move(*sample));
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > job.sample_seconds) break;
@@ -187,6 +184,7 @@ class FixedBeside final : public SampleReader {
   void rewind() override { samples_->rewind(); }
   std::size_t size() const override { return samples_->size(); }
   std::string name() const override { return samples_->name(); }
+  std::size_t place() const override { return samples_->place(); }
   std::string description() const override { return samples_->description(); }
 
  private:
@@ -199,7 +197,7 @@ std::unique_ptr<SampleReader> samples_for(const VerifyJob& job, const Session& r
     std::vector<ValueInfo> read, fixed;
     for (const ValueInfo& input : reference.inputs())
       (job.synthetic.fixed.contains(input.name) ? fixed : read).push_back(input);
-    auto samples = open_samples(*job.data, read);
+    auto samples = open_samples(*job.data, read, job.samples);
     if (fixed.empty()) return samples;
     SyntheticOptions options = job.synthetic;
     options.dims.clear();  // of other inputs

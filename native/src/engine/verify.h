@@ -18,9 +18,9 @@ namespace octet {
 
 struct VerifyJob {
   std::filesystem::path float_model, candidate;
-  std::optional<std::filesystem::path> data;  // none: synthetic samples
+  std::optional<std::filesystem::path> data;                         // none: synthetic samples
+  SampleOptions samples = {.limit = 8, .shuffle = {}, .image = {}};  // of the data
   SyntheticOptions synthetic;
-  std::size_t limit = 8;  // samples at most
   unsigned threads = 1;
   double latency_seconds = 1;                          // 0: no timing
   double sample_seconds = 20;                          // after this no further sample is begun

@@ -42,7 +42,7 @@ json to_json(const VerifyJob& job) {
                    {"fixed", job.synthetic.fixed},
                    {"seed", job.synthetic.seed},
                    {"count", job.synthetic.count},
-                   {"limit", job.limit},
+                   {"samples", to_json(job.samples)},
                    {"threads", job.threads},
                    {"latency_seconds", job.latency_seconds},
                    {"sample_seconds", job.sample_seconds},
@@ -64,7 +64,7 @@ VerifyJob verify_job_from_json(const json& document) {
   document.at("fixed").get_to(job.synthetic.fixed);
   document.at("seed").get_to(job.synthetic.seed);
   document.at("count").get_to(job.synthetic.count);
-  document.at("limit").get_to(job.limit);
+  job.samples = sample_options_from_json(document.at("samples"));
   document.at("threads").get_to(job.threads);
   document.at("latency_seconds").get_to(job.latency_seconds);
   document.at("sample_seconds").get_to(job.sample_seconds);
