@@ -9,6 +9,7 @@
 #include "octet/model.h"
 #include "octet/plan.h"
 #include "octet/prepare.h"
+#include "octet/ranges.h"
 
 namespace octet {
 
@@ -22,6 +23,14 @@ class Quantizer {
   const std::vector<PassReport>& passes() const { return passes_; }
   const Plan& plan() const { return plan_; }
   Plan& plan() { return plan_; }
+  // As prepared: what the plan is of, and what calibration runs.
+  const Model& model() const { return normalized_; }
+  // Values of which calibration is to learn the ranges: those of the plan, or, with `all`, every one that some static
+  // plan of the model could ask for.
+  std::vector<std::string> taps(bool all = false) const;
+  // Reads the plan's missing ranges from what calibration saw. Nodes whose values were never seen leave integers.
+  // Throws Error(kUsage) for ranges of another model.
+  void set_ranges(const Ranges& ranges);
   PlanSizes sizes() { return plan_sizes(normalized_, plan_); }
 
   // What shape inference finds on the normalized model.

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -12,6 +14,7 @@
 #include "quantize/block_layout.h"
 #include "quantize/check_plan.h"
 #include "quantize/marks.h"
+#include "quantize/rewrite_static.h"
 #include "quantize/rewriter.h"
 
 namespace octet {
@@ -19,6 +22,7 @@ namespace {
 
 // DynamicQuantizeLinear came with opset 11. Matrices have a contributed operator for older models, convolutions do not.
 constexpr int kDynamicConvOpset = 11;
+constexpr int kStaticOpset = 13;
 
 [[noreturn]] void refuse(const NodePlan& plan, const std::string& what) {
   throw Error(ErrorCode::kUsage, "plan: node '" + plan.node + "'", what, "plan the model again");
@@ -46,9 +50,25 @@ bool uses_domain(const onnx::GraphProto& graph, const std::string& domain) {
   return false;
 }
 
+// Scales per channel in DequantizeLinear came with opset 13. Where a model cannot be converted, the contributed
+// operators serve.
+void raise_opset(Model& model, const Plan& plan) {
+  const bool any = std::any_of(plan.nodes.begin(), plan.nodes.end(),
+                               [](const NodePlan& node) { return node.action == Action::kStatic; });
+  if (!any || opset_of(model.proto()) >= kStaticOpset) return;
+  Model raised = model.clone();
+  try {
+    convert_opset(raised, kStaticOpset);
+  } catch (const Error&) {
+    return;
+  }
+  model = std::move(raised);
+}
+
 }  // namespace
 
 void apply_plan(Model& model, const Plan& plan) {
+  raise_opset(model, plan);
   for (const NodePlan& node : plan.nodes) {
     if (node.action == Action::kDynamic && node.op == "Conv" && opset_of(model.proto()) < kDynamicConvOpset) {
       convert_opset(model, kDynamicConvOpset);
@@ -73,12 +93,23 @@ void apply_plan(Model& model, const Plan& plan) {
         if (!known.contains(node.node)) refuse(node, "the model has no such node");
       }
     }
+    std::optional<StaticRewrite> fixed;
+    std::vector<NodeAt> fixed_nodes;
+    for (const auto& [place, node] : work) {
+      if (node->action != Action::kStatic) continue;
+      if (!fixed) fixed.emplace(rewriter, plan);
+      fixed->check(*place, *node);
+      fixed_nodes.push_back(*place);
+    }
+    if (fixed) fixed->prepare(fixed_nodes);
     // Rewrites read the view, which the edits leave as it was until finish().
     for (const auto& [place, entry] : work) {
       const NodeAt& at = *place;
       const NodePlan& node = *entry;
       if (node.action == Action::kDynamic)
         rewrite_dynamic(rewriter, at, node);
+      else if (node.action == Action::kStatic)
+        fixed->rewrite(at, node);
       else if (node.action == Action::kWeights && node.form == Form::kBlocks && rewriter.quantized(at, 1))
         rewrite_blocks(rewriter, at);
       else if (node.action == Action::kWeights)

@@ -87,7 +87,7 @@ void check_tensor_plan(const TensorPlan& plan, const onnx::TensorProto& tensor) 
 }
 
 void check_node_plan(Rewriter& rewriter, const NodeAt& at, const NodePlan& plan) {
-  if (plan.action == Action::kKeep) return;
+  if (plan.action == Action::kKeep || plan.action == Action::kStatic) return;  // StaticRewrite checks the latter
   const Rule* rule = find_rule(*at.node);
   if (!rule) refuse("node '" + plan.node + "'", "Octet has no rule for this operator");
   check_blocks(rewriter, at, plan);

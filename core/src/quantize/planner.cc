@@ -35,7 +35,11 @@ Planner::Planner(Model& model, const PlanOptions& options, const Progress& progr
 
 Plan Planner::run() {
   collect_nodes();
-  decide_layouts();
+  decide_keeps();
+  if (options_.mode == Mode::kStatic) choose_static();
+  for (Candidate& candidate : candidates_) {
+    if (candidate.keep.empty()) decide_layout(candidate);
+  }
   scan_weights();
   decide_actions();
   for (Candidate& candidate : candidates_) {
@@ -106,7 +110,7 @@ void Planner::collect_readers(Step& step) {
   }
 }
 
-void Planner::decide_layouts() {
+void Planner::decide_keeps() {
   // A Transpose that only leads a tied table to a MatMul is no reader of its own.
   std::set<const onnx::NodeProto*> bridges;
   for (const Step& step : steps_) {
@@ -146,8 +150,53 @@ void Planner::decide_layouts() {
         candidate.keep = "node " + node_ids_.of(*use.node) + " (" + use.node->op_type() + ") reads it in float";
     }
     if (candidate.value->graph_outputs > 0) candidate.keep = "it is an output of the graph";
-    if (candidate.keep.empty()) decide_layout(candidate);
   }
+}
+
+std::string Planner::no_static_weight(const NodeAt& at) const {
+  const StoredWeight weight = stored_weight(view_, at, 1);
+  if (!weight.value || weight.transpose) return "its weight is no stored tensor";
+  const auto& tensor = *weight.value->initializer;
+  if (weight.value->scope != &view_.main()) return "its weight is stored outside the main graph";
+  if (tensor.data_type() != onnx::TensorProto::FLOAT) return "integer kernels take float32 models";
+  const int least = is_op(*at.node, "MatMul") || is_op(*at.node, "Gemm") ? 2 : 3;
+  if (tensor.dims_size() < least || element_count(tensor) == 0) return "its weight has no matrix to multiply with";
+  const auto found = candidate_index_.find(weight.value);
+  if (found == candidate_index_.end()) return "its weight is none that can be stored in integers";
+  return candidates_[found->second].keep.empty() ? "" : "its weight stays in float: " + candidates_[found->second].keep;
+}
+
+void Planner::choose_static() {
+  std::map<const onnx::NodeProto*, const Step*> by_node;
+  for (const Step& step : steps_) by_node.emplace(step.at.node, &step);
+  static_.emplace(
+      model_, view_, options_,
+      [&](const NodeAt& at) {
+        return has_mark(*at.node, kExcludeMark) ||
+               (!options_.nodes_to_quantize.empty() && !has_mark(*at.node, kIncludeMark));
+      },
+      [&](const NodeAt& at) { return no_static_weight(at); });
+  for (Step& step : steps_) {
+    const auto found = static_->nodes().find(step.at.node);
+    if (found != static_->nodes().end()) step.fixed = &found->second;
+  }
+  for (const auto& [node, entry] : static_->nodes()) {
+    if (entry.absorbs)
+      steps_[static_cast<std::size_t>(by_node.at(entry.absorbs) - steps_.data())].plan.why =
+          "rounding to integers clamps as it does";
+  }
+  plan_.activations = static_->activations();
+  plan_.format = options_.format;
+}
+
+bool Planner::is_static_product(const Reader& reader) const {
+  const Step& step = steps_[reader.node];
+  return step.fixed && step.fixed->rule->kind == StaticKind::kProduct && reader.slot.input == 1;
+}
+
+bool Planner::is_static_operand(const Reader& reader) const {
+  const Step& step = steps_[reader.node];
+  return step.fixed && !is_static_product(reader);
 }
 
 bool Planner::wants_blocks(const Candidate& candidate) const {
@@ -176,7 +225,9 @@ void Planner::decide_layout(Candidate& candidate) {
     candidate.keep = "a vector (bias, scale or normalization parameter)";
     return;
   }
-  if (elements < (candidate.weak ? kMinTableElements : kMinElements)) {
+  const bool product = std::any_of(candidate.readers.begin(), candidate.readers.end(),
+                                   [&](const Reader& r) { return is_static_product(r); });
+  if (!product && elements < (candidate.weak ? kMinTableElements : kMinElements)) {
     candidate.keep = "too small: the nodes that restore it would take what 8 bits save";
     return;
   }
@@ -196,6 +247,15 @@ void Planner::decide_layout(Candidate& candidate) {
   }
   plan.symmetric = is_signed(plan.type);
   plan.reduce_range = (options_.reduce_range || options_.target == Target::kX64NoVnni) && bit_width(plan.type) == 8;
+  if (std::any_of(candidate.readers.begin(), candidate.readers.end(),
+                  [&](const Reader& r) { return is_static_operand(r); })) {
+    // An operand like any other: one scale, of the type that activations have.
+    plan.type = options_.activation_type;
+    plan.symmetric = options_.symmetric_activations;
+    plan.reduce_range = false;
+    candidate.weak = false;
+    return;
+  }
   const WeightSlot& first = candidate.readers.front().slot;
   const bool agreed = std::all_of(candidate.readers.begin(), candidate.readers.end(), [&](const Reader& reader) {
     return reader.slot.axis == first.axis && reader.slot.axes == first.axes;
@@ -210,6 +270,8 @@ void Planner::decide_layout(Candidate& candidate) {
         const Step& step = steps_[r.node];
         return step.rule->family == Family::kConv && step.rule->no_dynamic && step.no_dynamic.empty();
       });
+  // So do the static kernels: the middle of an unsigned type is one for all channels.
+  if (product && options_.per_channel.value_or(true)) plan.symmetric = true;
   bool per_channel = options_.per_channel.value_or(true) && agreed && first.axis.has_value() && !one_zero_point;
   candidate.gathered = gathered_only && first.axis == 0;
   if (per_channel && (gathered_only || candidate.weak)) {
@@ -232,7 +294,7 @@ void Planner::decide_layout(Candidate& candidate) {
                             });
   const bool matrix_native = !recurrent && (options_.mode == Mode::kDynamic ||
                                             weights_form(Family::kMatMul, options_.target) == Form::kDequantize);
-  plan.transposed = swapped && plan.block_size == 0 && (lstm_dynamic || matrix_native);
+  plan.transposed = swapped && !product && plan.block_size == 0 && (lstm_dynamic || matrix_native);
 }
 
 void Planner::scan_weights() {
@@ -307,6 +369,20 @@ void Planner::decide_actions() {
 
 void Planner::decide_action(Step& step) {
   NodePlan& plan = step.plan;
+  if (step.fixed) {
+    const auto names = [](const std::vector<const Value*>& values) {
+      std::vector<std::string> result;
+      for (const Value* value : values) result.push_back(value->name);
+      return result;
+    };
+    plan.action = Action::kStatic;
+    plan.reads = names(step.fixed->reads);
+    plan.writes = names(step.fixed->writes);
+    if (step.fixed->absorbs) plan.absorbs = node_ids_.of(*step.fixed->absorbs);
+    plan.why = step.fixed->rule->kind == StaticKind::kProduct ? "integer kernel" : "between integer nodes";
+    if (!step.fixed->rule->integer_kernel) plan.why = "rounded as asked; the runtime computes it in float";
+    return;
+  }
   if (step.blocked) return;
   std::vector<const Candidate*> planned;
   std::string kept;
@@ -345,6 +421,7 @@ void Planner::decide_action(Step& step) {
         Form::kFold;  // the runtime's fusion knows float32 matrices on the right only, stored beside their reader
   }
   plan.why = "weights only";
+  if (const std::string why = static_ ? static_->why_not(*step.at.node) : ""; !why.empty()) plan.why += ": " + why;
   if (options_.mode == Mode::kDynamic && !step.no_dynamic.empty())
     plan.why += ": " + step.no_dynamic;
   else if (options_.mode == Mode::kDynamic && !step.rule->no_dynamic && step.rule->family != Family::kTable &&

@@ -8,6 +8,7 @@
 #include "octet/plan.h"
 #include "quantize/params_cache.h"
 #include "quantize/rules.h"
+#include "quantize/static_planner.h"
 #include "quantize/tensor_ids.h"
 
 namespace octet {
@@ -36,16 +37,21 @@ class Planner {
   struct Step {
     NodeAt at;
     const Rule* rule = nullptr;
-    bool bridge = false;               // only turns a tied matrix over for its reader
+    bool bridge = false;   // only turns a tied matrix over for its reader
     bool blocked = false;  // by the user's lists
     std::string no_dynamic;
-    std::vector<std::size_t> weights;  // candidates it may read in few bits
+    const StaticNode* fixed = nullptr;  // in static mode
+    std::vector<std::size_t> weights;   // candidates it may read in few bits
     NodePlan plan;
   };
 
   void collect_nodes();
   void collect_readers(Step& step);
-  void decide_layouts();
+  void decide_keeps();
+  void choose_static();
+  std::string no_static_weight(const NodeAt& at) const;
+  bool is_static_product(const Reader& reader) const;
+  bool is_static_operand(const Reader& reader) const;
   void decide_layout(Candidate& candidate);
   bool wants_blocks(const Candidate& candidate) const;
   void scan_weights();
@@ -62,6 +68,7 @@ class Planner {
   std::vector<Step> steps_;
   std::vector<Candidate> candidates_;
   std::map<Value*, std::size_t> candidate_index_;
+  std::optional<StaticPlanner> static_;
   std::shared_ptr<ParamsCache> cache_ = std::make_shared<ParamsCache>();
   Plan plan_;
 };

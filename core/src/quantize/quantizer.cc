@@ -26,6 +26,19 @@ void check_options(const PlanOptions& options) {
     refuse("--block-size " + std::to_string(options.block_size), "the block operator takes powers of two from 16",
            "use 32, 64 or 128");
   }
+  const int activation_bits = bit_width(options.activation_type);
+  const auto activation_type = std::string(name_of(options.activation_type));
+  if (options.mode == Mode::kStatic && bits == 4)
+    refuse("--weight-type " + type, "static mode computes with weights of 8 or 16 bits",
+           "use qint8, or --mode weights");
+  if (options.mode == Mode::kStatic && options.block_size > 0)
+    refuse("--block-size", "blocks are for weights-only storage", "use --mode weights");
+  if (activation_bits == 4)
+    refuse("--activation-type " + activation_type, "activations take 8 or 16 bits", "use quint8");
+  if (options.format == Format::kQOperator && (activation_bits != 8 || bits != 8))
+    refuse("--format qoperator", "its operators know 8 bits only", "use --format qdq");
+  if (!(options.percentile > 0 && options.percentile <= 100))
+    refuse("--percentile", "must lie above 0 and up to 100", "use 99.9");
   if (options.reduce_range && bits != 8) refuse("--reduce-range", "it is for 8-bit weights", "leave it out");
 }
 
@@ -56,84 +69,6 @@ Model Quantizer::apply(const Plan& plan) const {
   Model result = normalized_.clone();
   apply_plan(result, plan);
   return result;
-}
-
-namespace {
-
-bool turn_scales_of(Plan& plan, const NodePlan& node) {
-  if (node.form != Form::kFold || (node.op != "MatMul" && node.op != "Gemm") || node.weights.size() != 1) return false;
-  const auto tensor = std::find_if(plan.tensors.begin(), plan.tensors.end(),
-                                   [&](const TensorPlan& entry) { return entry.tensor == node.weights[0]; });
-  const auto readers = std::count_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) {
-    return std::find(entry.weights.begin(), entry.weights.end(), node.weights[0]) != entry.weights.end();
-  });
-  if (tensor == plan.tensors.end() || tensor->across || tensor->axes != 1 || !tensor->axis || *tensor->axis > 1 ||
-      tensor->rank != 2 || readers != 1)
-    return false;
-  tensor->axis = 1 - *tensor->axis;
-  tensor->across = true;
-  return true;
-}
-
-}  // namespace
-
-bool turn_scales(Plan& plan, const std::string& name) {
-  const auto node =
-      std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return entry.node == name; });
-  if (node == plan.nodes.end() || node->action != Action::kWeights ||
-      (node->form != Form::kFold && node->form != Form::kDequantize))
-    return false;
-  node->form = Form::kFold;
-  return turn_scales_of(plan, *node);
-}
-
-std::vector<std::string> demote(Plan& plan, const std::string& name, const std::string& why) {
-  const auto node =
-      std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return entry.node == name; });
-  if (node == plan.nodes.end() || node->action == Action::kKeep) return {};
-  if (node->action == Action::kDynamic) {
-    node->action = Action::kWeights;
-    node->form =
-        weights_form(node->op == "MatMul" || node->op == "Gemm" ? Family::kMatMul : Family::kTable, plan.target);
-    node->why = "weights only: " + why;
-    return {name};
-  }
-  if (node->form == Form::kDequantize) {
-    // The runtime's fused kernel quantizes activations as well; folded weights leave the arithmetic in float.
-    node->form = Form::kFold;
-    node->why = "weights only, arithmetic in float: " + why;
-    return {name};
-  }
-  if (turn_scales_of(plan, *node)) {
-    node->why = "weights only, a scale per row summed over: " + why;
-    return {name};
-  }
-  // The tensors go back to float, and with them everyone who reads one.
-  std::set<std::string> freed;
-  for (const std::string& tensor : node->weights) {
-    const auto planned = std::find_if(plan.tensors.begin(), plan.tensors.end(),
-                                      [&](const TensorPlan& entry) { return entry.tensor == tensor; });
-    if (planned == plan.tensors.end()) continue;
-    plan.kept.push_back({tensor, planned->bytes, why});
-    plan.tensors.erase(planned);
-    freed.insert(tensor);
-  }
-  std::set<std::string> planned;
-  for (const TensorPlan& tensor : plan.tensors) planned.insert(tensor.tensor);
-  std::vector<std::string> changed;
-  for (NodePlan& reader : plan.nodes) {
-    const auto reads = [&](const std::set<std::string>& tensors) {
-      return std::any_of(reader.weights.begin(), reader.weights.end(),
-                         [&](const auto& weight) { return tensors.contains(weight); });
-    };
-    if (reader.action == Action::kKeep || !reads(freed)) continue;
-    const bool partly = reads(planned);  // an LSTM may keep one of its two weights in few bits
-    reader.action = partly ? Action::kWeights : Action::kKeep;
-    reader.form = partly ? Form::kFold : Form::kNone;
-    reader.why = why;
-    changed.push_back(reader.node);
-  }
-  return changed;
 }
 
 }  // namespace octet

@@ -195,6 +195,15 @@ onnx::NodeProto& Rewriter::new_node(std::vector<onnx::NodeProto*>& list, const c
   return node;
 }
 
+onnx::NodeProto& Rewriter::node_after(const onnx::NodeProto* producer, const char* op,
+                                      const std::vector<std::string>& inputs, const std::vector<std::string>& outputs) {
+  onnx::NodeProto& node = new_node(producer ? after_[producer] : head_[&view_.main()], op);
+  for (const auto& input : inputs) node.add_input(input);
+  for (const auto& output : outputs) node.add_output(output);
+  node.set_name(fresh(outputs.front() + "_" + op));
+  return node;
+}
+
 onnx::NodeProto& Rewriter::node_before(const NodeAt& at, const char* op, const std::vector<std::string>& inputs,
                                        const std::vector<std::string>& outputs) {
   onnx::NodeProto& node = new_node(before_[at.node], op);
@@ -249,17 +258,21 @@ const Rewriter::Activation& Rewriter::activation(const NodeAt& at, const std::st
 }
 
 void Rewriter::finish() {
-  for (const Reroute& reroute : reroutes_) reroute.node->set_input(reroute.input, reroute.name);
+  for (const Reroute& reroute : reroutes_) reroute.node->set_input(reroute.index, reroute.name);
+  for (const Reroute& renamed : renamed_) renamed.node->set_output(renamed.index, renamed.name);
   for (auto scope = view_.scopes().rbegin(); scope != view_.scopes().rend(); ++scope) {
     auto& graph = *(*scope)->graph;
     google::protobuf::RepeatedPtrField<onnx::NodeProto> nodes;
     for (auto* node : head_[scope->get()]) nodes.Add()->Swap(node);
     for (auto& node : *graph.mutable_node()) {
-      const auto found = before_.find(&node);
-      if (found != before_.end()) {
+      const auto put = [&nodes](const auto& places, const onnx::NodeProto* at) {
+        const auto found = places.find(at);
+        if (found == places.end()) return;
         for (auto* added : found->second) nodes.Add()->Swap(added);
-      }
+      };
+      put(before_, &node);
       if (!removed_.contains(&node)) nodes.Add()->Swap(&node);
+      put(after_, &node);
     }
     graph.mutable_node()->Swap(&nodes);
     for (auto& tensor : added_[scope->get()]) graph.add_initializer()->Swap(&tensor);

@@ -64,11 +64,18 @@ class Rewriter {
                      const std::string& wish);
   onnx::NodeProto& node_before(const NodeAt& at, const char* op, const std::vector<std::string>& inputs,
                                const std::vector<std::string>& outputs);
+  // A node right after `producer`, before whoever reads it; null: at the head of the main graph.
+  onnx::NodeProto& node_after(const onnx::NodeProto* producer, const char* op, const std::vector<std::string>& inputs,
+                              const std::vector<std::string>& outputs);
   std::string cast_before(const NodeAt& at, const std::string& input, int type, const std::string& wish);
   // The last node put before `at` takes over `name` as its output.
   void rename_last(const NodeAt& at, const std::string& name) { before_.at(at.node).back()->set_output(0, name); }
   // The node reads `name` there from finish() on: until then all rewrites see the graph as it was planned.
   void reroute(onnx::NodeProto& node, int input, const std::string& name) { reroutes_.push_back({&node, input, name}); }
+  // As reroute, for what it writes.
+  void rename_output(onnx::NodeProto& node, int output, const std::string& name) {
+    renamed_.push_back({&node, output, name});
+  }
   void remove(const NodeAt& at) { removed_.insert(at.node); }
 
   // DynamicQuantizeLinear of a value, once per scope: {data, scale, zero point}.
@@ -92,16 +99,16 @@ class Rewriter {
   std::int64_t opset_;
   std::unordered_map<const Value*, std::unique_ptr<Quantized>> tensors_;
   std::vector<std::unique_ptr<onnx::NodeProto>> nodes_;
-  std::unordered_map<const onnx::NodeProto*, std::vector<onnx::NodeProto*>> before_;
+  std::unordered_map<const onnx::NodeProto*, std::vector<onnx::NodeProto*>> before_, after_;
   std::unordered_map<const Scope*, std::vector<onnx::NodeProto*>> head_;
   std::unordered_map<const Scope*, std::vector<onnx::TensorProto>> added_;
   std::unordered_set<const onnx::NodeProto*> removed_;
   struct Reroute {
     onnx::NodeProto* node;
-    int input;
+    int index;
     std::string name;
   };
-  std::vector<Reroute> reroutes_;
+  std::vector<Reroute> reroutes_, renamed_;
   std::map<std::pair<const Scope*, std::string>, Activation> activations_;
 };
 

@@ -128,6 +128,9 @@ NodePlan node_from(const Json& json) {
   node.action = fields.choice("action", action_from, Action::kKeep);
   node.form = fields.choice("form", form_from, Form::kNone);
   node.weights = fields.texts("weights");
+  node.reads = fields.texts("reads");
+  node.writes = fields.texts("writes");
+  node.absorbs = fields.text("absorbs", "");
   node.why = fields.text("why", "");
   return node;
 }
@@ -201,6 +204,9 @@ std::string plan_to_json(const Plan& plan) {
     Json entry{{"node", node.node}, {"op", node.op}, {"action", name_of(node.action)}};
     if (node.form != Form::kNone) entry["form"] = name_of(node.form);
     if (!node.weights.empty()) entry["weights"] = node.weights;
+    if (!node.reads.empty()) entry["reads"] = node.reads;
+    if (!node.writes.empty()) entry["writes"] = node.writes;
+    if (!node.absorbs.empty()) entry["absorbs"] = node.absorbs;
     entry["why"] = node.why;
     json["nodes"].push_back(std::move(entry));
   }

@@ -1,0 +1,139 @@
+// The QOperator half of StaticRewrite: operators on integers, most of them contributed ones.
+#include <algorithm>
+
+#include "octet/error.h"
+#include "quantize/rewrite_static.h"
+
+namespace octet {
+namespace {
+
+constexpr const char* kMicrosoft = "com.microsoft";
+
+// Attributes that the integer form has too.
+void copy_attributes(const onnx::NodeProto& from, onnx::NodeProto& to) { *to.mutable_attribute() = from.attribute(); }
+
+}  // namespace
+
+bool StaticRewrite::has_operator(const StaticRule& rule) const {
+  return rule.kind == StaticKind::kCarry ? rule.integer_kernel : !rule.qlinear.empty();
+}
+
+std::vector<std::string> StaticRewrite::operand(const NodeAt& at, int input) {
+  const std::string& name = at.node->input(input);
+  if (values_.plan_of(name)) {
+    const StoredParams params = values_.params(name);
+    return {values_.integers_of(name), params.scale_name, params.zero_point_name};
+  }
+  const auto constant = values_.constant(at, input, plan_.activations.front());
+  return {constant.data, constant.params.scale_name, constant.params.zero_point_name};
+}
+
+void StaticRewrite::rewrite_qoperator(const NodeAt& at, const NodePlan& plan, const StaticRule& rule) {
+  if (rule.kind == StaticKind::kCarry) return carry_qoperator(at, plan);
+  const Output output = output_of(at, plan);
+  if (output.clamp && !clamp_is_exact(*output.clamp, output.value)) return rewrite_qdq(at, plan, rule);
+  if (rule.kind == StaticKind::kProduct) {
+    product_qoperator(at, output);
+  } else if (output.value.empty()) {
+    return rewrite_qdq(at, plan, rule);  // integers in, float out: no operator does that
+  } else {
+    compute_qoperator(at, rule, output);
+  }
+}
+
+// The same operator on integers.
+void StaticRewrite::carry_qoperator(const NodeAt& at, const NodePlan& plan) {
+  rewriter_.reroute(*at.node, 0, values_.integers_of(at.node->input(0)));
+  for (int index = 0; index < at.node->output_size(); ++index) {
+    const std::string name = at.node->output(index);
+    if (std::find(plan.writes.begin(), plan.writes.end(), name) == plan.writes.end()) continue;
+    rewriter_.rename_output(*at.node, index, values_.integers_of(name));
+    values_.restore_output(at.node, name);
+  }
+}
+
+void StaticRewrite::product_qoperator(const NodeAt& at, const Output& output) {
+  const onnx::NodeProto& node = *at.node;
+  const ProductWeight weight = product_weight(rewriter_, at);
+  const ProductBias bias = product_bias(rewriter_, at, weight, values_.params(node.input(0)).scale);
+  const std::vector<std::string> x = operand(at, 0);
+  std::vector<std::string> inputs = {x[0], x[1], x[2]};
+  const bool added_behind = !bias.behind.empty();
+  const bool in_integers = !output.value.empty() && !added_behind;
+  const std::string product = in_integers    ? values_.integers_of(output.value)
+                              : added_behind ? rewriter_.fresh(node.output(0) + "_product")
+                                             : node.output(0);
+  const auto append = [&](std::initializer_list<std::string> more) { inputs.insert(inputs.end(), more); };
+  std::string y_scale, y_zero_point;
+  if (in_integers) {
+    const StoredParams y = values_.params(output.value);
+    y_scale = y.scale_name;
+    y_zero_point = y.zero_point_name;
+  }
+  if (is_op(node, "Gemm")) {
+    append({weight.data, weight.scale_name, weight.zero_point_name, bias.data, y_scale, y_zero_point});
+    while (inputs.back().empty()) inputs.pop_back();
+    auto& gemm = rewriter_.node_before(at, "QGemm", inputs, {product});
+    gemm.set_domain(kMicrosoft);
+    set_attribute(gemm, "transB", int_attribute(node, "transB", 0));
+  } else if (is_op(node, "MatMul") && !in_integers) {
+    auto& matmul =
+        rewriter_.node_before(at, "MatMulIntegerToFloat",
+                              {x[0], weight.data, x[1], weight.scale_name, x[2], weight.zero_point_name}, {product});
+    matmul.set_domain(kMicrosoft);
+  } else {
+    append({weight.data, weight.scale_name, weight.zero_point_name, y_scale, y_zero_point});
+    if (!bias.data.empty()) inputs.push_back(bias.data);
+    auto& op = rewriter_.node_before(at, is_op(node, "Conv") ? "QLinearConv" : "QLinearMatMul", inputs, {product});
+    copy_attributes(node, op);
+  }
+  rewriter_.remove(at);
+  if (added_behind) {
+    const bool plain = output.value.empty() || output.clamp;
+    const std::string raw = plain ? node.output(0) : rewriter_.fresh(output.value + "_unrounded");
+    rewriter_.node_after(at.node, "Add", {product, bias.behind}, {raw});
+    if (output.clamp) {
+      const std::string clamped = rewriter_.fresh(output.value + "_unrounded");
+      rewriter_.rename_output(*const_cast<onnx::NodeProto*>(output.clamp), 0, clamped);
+      values_.round_output(output.clamp, clamped, output.value);
+    } else if (!plain) {
+      values_.round_output(at.node, raw, output.value);
+    }
+    return;
+  }
+  if (!in_integers) return;
+  if (output.clamp) rewriter_.remove({const_cast<onnx::NodeProto*>(output.clamp), at.scope});
+  values_.restore_output(at.node, output.value);
+}
+
+void StaticRewrite::compute_qoperator(const NodeAt& at, const StaticRule& rule, const Output& output) {
+  const onnx::NodeProto& node = *at.node;
+  const StoredParams y = values_.params(output.value);
+  std::vector<std::string> inputs;
+  if (is_op(node, "Concat")) inputs = {y.scale_name, y.zero_point_name};
+  for (int input = 0; input < node.input_size(); ++input) {
+    const bool listed =
+        rule.inputs.front() < 0 || std::find(rule.inputs.begin(), rule.inputs.end(), input) != rule.inputs.end();
+    if (!listed) {
+      inputs.push_back(node.input(input));
+      continue;
+    }
+    for (const std::string& part : operand(at, input)) inputs.push_back(part);
+  }
+  if (!is_op(node, "Concat")) {
+    inputs.push_back(y.scale_name);
+    inputs.push_back(y.zero_point_name);
+  }
+  auto& op = rewriter_.node_before(at, std::string(rule.qlinear).c_str(), inputs, {values_.integers_of(output.value)});
+  op.set_domain(kMicrosoft);
+  copy_attributes(node, op);
+  if (is_op(node, "Softmax")) {
+    set_attribute(op, "opset", rewriter_.opset());
+    if (!find_attribute(node, "axis")) set_attribute(op, "axis", std::int64_t{rewriter_.opset() < 13 ? 1 : -1});
+  }
+  rewriter_.remove(at);
+  if (output.clamp) rewriter_.remove({const_cast<onnx::NodeProto*>(output.clamp), at.scope});
+  values_.restore_output(at.node, output.value);
+}
+
+}  // namespace octet

@@ -1,0 +1,197 @@
+#include "quantize/rewrite_static.h"
+
+#include <algorithm>
+
+#include "model/graph_match.h"
+#include "octet/error.h"
+
+namespace octet {
+namespace {
+
+[[noreturn]] void refuse(const NodePlan& plan, const std::string& what) {
+  throw Error(ErrorCode::kUsage, "plan: node '" + plan.node + "'", what, "plan the model again");
+}
+
+bool reads_value(const NodePlan& plan, const std::string& value) {
+  return std::find(plan.reads.begin(), plan.reads.end(), value) != plan.reads.end();
+}
+
+}  // namespace
+
+StaticRewrite::StaticRewrite(Rewriter& rewriter, const Plan& plan)
+    : rewriter_(rewriter), plan_(plan), values_(rewriter, plan) {}
+
+void StaticRewrite::check(const NodeAt& at, const NodePlan& plan) const {
+  const onnx::NodeProto& node = *at.node;
+  const StaticRule* rule = find_static_rule(node);
+  if (!rule || rule->kind == StaticKind::kClamp) refuse(plan, node.op_type() + " has no static form");
+  if (at.scope != &rewriter_.view().main()) refuse(plan, "inside a subgraph only weights are stored in integers");
+  for (const std::string& value : plan.reads) {
+    if (std::find(node.input().begin(), node.input().end(), value) == node.input().end())
+      refuse(plan, "it does not read '" + value + "'");
+  }
+  if (plan.reads.empty()) refuse(plan, "it reads nothing in integers");
+  for (int input = 0; input < node.input_size(); ++input) {
+    const bool listed =
+        rule->inputs.front() < 0 || std::find(rule->inputs.begin(), rule->inputs.end(), input) != rule->inputs.end();
+    const Value* value = listed ? rewriter_.view().input(at, input) : nullptr;
+    if (!value || reads_value(plan, value->name)) continue;
+    if (!value->constant() || value->initializer->data_type() != onnx::TensorProto::FLOAT)
+      refuse(plan, "its input '" + value->name + "' is not planned in integers");
+  }
+  if (rule->kind != StaticKind::kProduct) return;
+  bool through_transpose = false;
+  const Quantized* weight = rewriter_.quantized(at, 1, &through_transpose);
+  if (!weight || through_transpose || weight->plan->block_size > 0 || weight->plan->transposed || weight->plan->across)
+    refuse(plan, "its weight is not planned in a layout that integer kernels read");
+  if (weight->source.data_type() != onnx::TensorProto::FLOAT) refuse(plan, "its weight is no float32 tensor");
+  if (weight->plan->axes != 1) refuse(plan, "its weight has scales along several axes");
+}
+
+void StaticRewrite::prepare(const std::vector<NodeAt>& nodes) {
+  std::vector<NodeAt> products;
+  for (const NodeAt& at : nodes) {
+    if (find_static_rule(*at.node)->kind == StaticKind::kProduct) products.push_back(at);
+  }
+  fit_scales_to_biases(rewriter_, values_, products);
+}
+
+StaticRewrite::Output StaticRewrite::output_of(const NodeAt& at, const NodePlan& plan) const {
+  Output output;
+  if (plan.writes.empty()) return output;
+  output.value = plan.writes.front();
+  if (plan.absorbs.empty()) {
+    if (at.node->output(0) != output.value) refuse(plan, "it does not write '" + output.value + "'");
+    return output;
+  }
+  const Value* own = rewriter_.view().find(*at.scope, at.node->output(0));
+  const Use* use = only_use(*own);
+  if (!use || use->node->output_size() != 1 || use->node->output(0) != output.value ||
+      rewriter_.node_ids().of(*use->node) != plan.absorbs)
+    refuse(plan, "'" + plan.absorbs + "' is not the one reader of its output");
+  output.clamp = use->node;
+  return output;
+}
+
+// Rounding saturates at the ends of the range: the same as the clamp when the range begins at 0, the smallest integer,
+// and does not end above the upper bound.
+bool StaticRewrite::clamp_is_exact(const onnx::NodeProto& clamp, const std::string& value) {
+  const ActivationPlan& plan = *values_.plan_of(value);
+  if (!plan.range || plan.range->low < 0 || plan.symmetric) return false;
+  if (is_op(clamp, "Relu")) return true;
+  const auto bound = [&](int input, const char* name) -> std::optional<double> {
+    if (find_attribute(clamp, name)) return float_attribute(clamp, name, 0);
+    if (clamp.input_size() <= input) return std::nullopt;
+    return scalar_of(rewriter_.model(), rewriter_.view().find(rewriter_.view().main(), clamp.input(input)));
+  };
+  const auto low = bound(1, "min"), high = bound(2, "max");
+  return is_op(clamp, "Clip") && low == 0.0 && (!high || static_cast<double>(plan.range->high) <= *high);
+}
+
+// A clamp that rounding does not replace stays where it is, behind the node and before the rounding.
+void StaticRewrite::settle_clamp(const NodeAt& at, Output& output) {
+  if (!output.clamp) return;
+  if (clamp_is_exact(*output.clamp, output.value))
+    return rewriter_.remove({const_cast<onnx::NodeProto*>(output.clamp), at.scope});
+  const std::string raw = rewriter_.fresh(output.value + "_unrounded");
+  rewriter_.rename_output(*const_cast<onnx::NodeProto*>(output.clamp), 0, raw);
+  values_.round_output(output.clamp, raw, output.value);
+  output = {};
+}
+
+void StaticRewrite::rewrite(const NodeAt& at, const NodePlan& plan) {
+  const StaticRule& rule = *find_static_rule(*at.node);
+  if (plan_.format == Format::kQOperator && has_operator(rule))
+    rewrite_qoperator(at, plan, rule);
+  else
+    rewrite_qdq(at, plan, rule);
+}
+
+void StaticRewrite::write_rounded(const NodeAt& at, int index, const std::string& value) {
+  const std::string raw = rewriter_.fresh(value + "_unrounded");
+  rewriter_.rename_output(*at.node, index, raw);
+  values_.round_output(at.node, raw, value);
+}
+
+std::string StaticRewrite::dequantized_constant(const NodeAt& at, int input) {
+  const auto constant = values_.constant(at, input, plan_.activations.front());
+  const std::string output = rewriter_.fresh(at.node->input(input) + "_dequantized");
+  values_.place(
+      rewriter_.node_before(at, "DequantizeLinear",
+                            {constant.data, constant.params.scale_name, constant.params.zero_point_name}, {output}),
+      false, 8);
+  return output;
+}
+
+void StaticRewrite::product_qdq(const NodeAt& at, Output& output) {
+  onnx::NodeProto& node = *at.node;
+  const ProductWeight weight = product_weight(rewriter_, at);
+  const ProductBias bias = product_bias(rewriter_, at, weight, values_.params(node.input(0)).scale);
+  const Quantized& matrix = *rewriter_.quantized(at, 1);
+  const std::string restored = rewriter_.fresh(matrix.value->name + "_dequantized");
+  auto& dequantize = rewriter_.node_before(at, "DequantizeLinear",
+                                           {weight.data, weight.scale_name, weight.zero_point_name}, {restored});
+  if (weight.axis) set_attribute(dequantize, "axis", std::int64_t{*weight.axis});
+  values_.place(dequantize, weight.axis.has_value(), bit_width(matrix.plan->type));
+  rewriter_.reroute(node, 0, values_.rounded(node.input(0)));
+  rewriter_.reroute(node, 1, restored);
+  if (!bias.data.empty()) {
+    const std::string vector = rewriter_.fresh(node.output(0) + "_bias");
+    auto& restore = rewriter_.node_before(at, "DequantizeLinear", {bias.data, bias.scale_name}, {vector});
+    if (bias.per_channel) set_attribute(restore, "axis", std::int64_t{0});
+    values_.place(restore, bias.per_channel, 8);
+    rewriter_.reroute(node, 2, vector);
+  }
+  if (is_op(node, "Gemm")) {
+    set_float_attribute(node, "alpha", 1);
+    set_float_attribute(node, "beta", 1);
+  }
+  if (bias.behind.empty()) return;
+  // A bias that is no vector is added behind, in float.
+  rewriter_.reroute(node, 2, "");
+  const std::string product = rewriter_.fresh(node.output(0) + "_product");
+  rewriter_.rename_output(node, 0, product);
+  if (output.value.empty() || output.clamp) {
+    rewriter_.node_after(&node, "Add", {product, bias.behind}, {node.output(0)});
+    if (output.value.empty()) return;
+    const std::string raw = rewriter_.fresh(output.value + "_unrounded");
+    rewriter_.rename_output(*const_cast<onnx::NodeProto*>(output.clamp), 0, raw);
+    values_.round_output(output.clamp, raw, output.value);
+  } else {
+    const std::string raw = rewriter_.fresh(output.value + "_unrounded");
+    rewriter_.node_after(&node, "Add", {product, bias.behind}, {raw});
+    values_.round_output(&node, raw, output.value);
+  }
+  output = {};
+}
+
+void StaticRewrite::rewrite_qdq(const NodeAt& at, const NodePlan& plan, const StaticRule& rule) {
+  if (rule.kind == StaticKind::kProduct) {
+    Output output = output_of(at, plan);
+    product_qdq(at, output);
+    settle_clamp(at, output);
+    if (!output.value.empty()) write_rounded(at, 0, output.value);
+    return;
+  }
+  for (int input = 0; input < at.node->input_size(); ++input) {
+    const bool listed =
+        rule.inputs.front() < 0 || std::find(rule.inputs.begin(), rule.inputs.end(), input) != rule.inputs.end();
+    if (!listed || at.node->input(input).empty()) continue;
+    if (reads_value(plan, at.node->input(input)))
+      rewriter_.reroute(*at.node, input, values_.rounded(at.node->input(input)));
+    else
+      rewriter_.reroute(*at.node, input, dequantized_constant(at, input));
+  }
+  if (rule.kind == StaticKind::kCompute && !plan.writes.empty()) {
+    Output output = output_of(at, plan);
+    settle_clamp(at, output);
+    if (!output.value.empty()) write_rounded(at, 0, output.value);
+    return;
+  }
+  for (int index = 0; index < at.node->output_size(); ++index) {
+    const std::string name = at.node->output(index);
+    if (std::find(plan.writes.begin(), plan.writes.end(), name) != plan.writes.end()) write_rounded(at, index, name);
+  }
+}
+
+}  // namespace octet
