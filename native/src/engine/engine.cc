@@ -59,6 +59,10 @@ Ort::SessionOptions session_options(const EngineOptions& options) {
   result.SetGraphOptimizationLevel(options.optimize ? ORT_ENABLE_ALL : ORT_DISABLE_ALL);
   result.SetIntraOpNumThreads(static_cast<int>(options.threads));
   result.SetInterOpNumThreads(1);
+  if (options.give_back) {
+    result.DisableCpuMemArena();
+    result.DisableMemPattern();
+  }
   result.SetExecutionMode(ORT_SEQUENTIAL);
   result.SetLogSeverityLevel(ORT_LOGGING_LEVEL_FATAL);
   result.SetDeterministicCompute(true);
@@ -242,6 +246,59 @@ double Session::time_run(const Sample& inputs) const {
     const auto start = std::chrono::steady_clock::now();
     const std::vector<Ort::Value> values = impl_->run(arguments);
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& exception) {
+    throw impl_->run_error(exception);
+  }
+}
+
+struct LiveValues::Impl {
+  std::map<std::string, Ort::Value> values;
+};
+
+LiveValues::LiveValues() : impl_(std::make_unique<Impl>()) {}
+LiveValues::LiveValues(LiveValues&&) noexcept = default;
+LiveValues& LiveValues::operator=(LiveValues&&) noexcept = default;
+LiveValues::~LiveValues() = default;
+
+void LiveValues::lend(const std::string& name, const Tensor& tensor) {
+  ort_library();
+  const auto memory = Ort::MemoryInfo::CreateCpu(OrtArenaAllocator, OrtMemTypeDefault);
+  impl_->values.insert_or_assign(name, input_value(memory, tensor));
+}
+
+std::optional<TensorView> LiveValues::view(const std::string& name) const {
+  const auto found = impl_->values.find(name);
+  if (found == impl_->values.end() || !found->second || !found->second.IsTensor()) return std::nullopt;
+  const auto info = found->second.GetTensorTypeAndShapeInfo();
+  TensorView view{static_cast<int>(info.GetElementType()), info.GetShape(), {}};
+  if (view.type != kString) {
+    const auto* data = static_cast<const std::uint8_t*>(found->second.GetTensorRawData());
+    view.bytes = {data, tensor_size(view.type, view.dims)};
+  }
+  return view;
+}
+
+void LiveValues::drop(const std::string& name) { impl_->values.erase(name); }
+
+void Session::run(LiveValues& live) const {
+  try {
+    std::vector<const char*> inputs, outputs;
+    std::vector<const OrtValue*> given;
+    for (const ValueInfo& input : impl_->inputs) {
+      const auto found = live.impl_->values.find(input.name);
+      if (found == live.impl_->values.end())
+        throw Error(ErrorCode::kData, impl_->name, "the sample lacks input '" + input.name + "'");
+      inputs.push_back(input.name.c_str());
+      given.push_back(found->second);
+    }
+    for (const ValueInfo& output : impl_->outputs) outputs.push_back(output.name.c_str());
+    std::vector<OrtValue*> made(outputs.size(), nullptr);
+    Ort::ThrowOnError(Ort::GetApi().Run(impl_->session, nullptr, inputs.data(), given.data(), given.size(),
+                                        outputs.data(), outputs.size(), made.data()));
+    for (std::size_t i = 0; i < made.size(); ++i)
+      live.impl_->values.insert_or_assign(impl_->outputs[i].name, Ort::Value(made[i]));
   } catch (const Error&) {
     throw;
   } catch (const std::exception& exception) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,10 +16,39 @@ namespace octet {
 struct EngineOptions {
   bool optimize = true;  // graph optimizations: all, or none
   unsigned threads = 1;  // intra-op; 0 = as many as the machine has
+  // Memory of a run is given back right after it, for sessions that wait while others run.
+  bool give_back = false;
   // Where a model given as bytes finds its external data; empty: it has none.
   std::filesystem::path external_folder = {};
   // Where the runtime writes what its optimizations made of the model: shows which patterns it recognized.
   std::filesystem::path optimized_file = {};
+};
+
+// What the runtime holds, looked at in place.
+struct TensorView {
+  int type = kUndefined;
+  std::vector<std::int64_t> dims;
+  std::span<const std::uint8_t> bytes;  // row-major; empty for strings
+};
+
+// Values by name that stay where the runtime made them, from one session to the next.
+class LiveValues {
+ public:
+  LiveValues();
+  LiveValues(LiveValues&&) noexcept;
+  LiveValues& operator=(LiveValues&&) noexcept;
+  ~LiveValues();
+
+  // Looks at `tensor`, which must stay.
+  void lend(const std::string& name, const Tensor& tensor);
+  // Nothing where there is no such value or it is no tensor. Good until the value is dropped.
+  std::optional<TensorView> view(const std::string& name) const;
+  void drop(const std::string& name);
+
+ private:
+  friend class Session;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
 };
 
 class Session {
@@ -36,6 +66,8 @@ class Session {
   // Throws Error(kRun) or Error(kData). Outputs that are no tensors, or tensors of strings, are left out, as are
   // entries of `inputs` the model does not have. `outputs` empty = all.
   Sample run(const Sample& inputs, const std::vector<std::string>& outputs = {}) const;
+  // One run on the values of the inputs' names, which adds one for each output. Throws as above.
+  void run(LiveValues& values) const;
   // One run without copying outputs out, for timing; returns milliseconds of the run alone.
   double time_run(const Sample& inputs) const;
 

@@ -1,0 +1,241 @@
+#include "engine/calibrate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "data/mapped_file.h"
+#include "octet/error.h"
+#include "octet/segments.h"
+
+namespace octet {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Larger segments go through files: the runtime maps their weights instead of copying them twice.
+constexpr std::uint64_t kMostInMemory = std::uint64_t{32} << 20;
+// Samples may be this much larger than what was planned for before the plan is made anew.
+constexpr double kOverBudget = 1.25;
+
+bool is_observed_type(int type) { return type == kFloat || type == kFloat16 || type == kBfloat16 || type == kDouble; }
+
+Session open_segment(const Model& model, const EngineOptions& options) {
+  if (const SaveResult size = measure_model(model); size.model_bytes + size.external_bytes <= kMostInMemory) {
+    MemorySink sink;
+    save_model(model, sink);
+    return Session::from_bytes(sink.bytes(), options);
+  }
+  // Under temporary names, gone when this returns: the runtime holds on to the weights it mapped.
+  const fs::path folder = fs::temp_directory_path();
+  OutputFile weights(folder / "octet-segment.data", true), file(folder / "octet-segment.onnx", true);
+  SaveOptions save;
+  save.external_data = true;
+  save.external_location = weights.temporary().filename().string();
+  save_model(
+      model, file, [&]() -> ByteSink& { return weights; }, save);
+  weights.flush();
+  file.flush();
+  return Session::from_file(file.temporary(), options);
+}
+
+// What was seen of one value that was NaN or infinite.
+struct NonFinite {
+  std::uint64_t samples = 0;
+  std::string first;
+};
+
+class CalibrationRun {
+ public:
+  CalibrationRun(const Model& prepared, const std::vector<std::string>& taps, const CalibrationOptions& options)
+      : options_(options), segmented_(prepared, made_by_nodes(prepared, taps)) {
+    engine_.optimize = false;
+    engine_.threads = options.threads;
+    engine_.give_back = true;
+    result_.ranges.model = fingerprint_of(prepared);
+  }
+
+  Calibration run(SampleReader& samples) {
+    const std::size_t count = samples.size();
+    while (std::optional<Sample> sample = samples.next()) {
+      sample_name_ = samples.name();
+      const double done = static_cast<double>(result_.ranges.samples);
+      take(*sample, [&](double part) {
+        if (options_.progress)
+          options_.progress(std::min(1.0, (done + part) / static_cast<double>(std::max<std::size_t>(count, 1))));
+      });
+      ++result_.ranges.samples;
+    }
+    if (result_.ranges.samples == 0)
+      throw Error(ErrorCode::kData, "calibration", "there is not one sample to learn ranges from",
+                  "give some with --calib");
+    for (const auto& [name, seen] : non_finite_) {
+      result_.notes.push_back(
+          fmt::format("'{}': {} values in {} of {} samples were NaN or infinite and were left out{}", name,
+                      result_.ranges.tensors.at(name).non_finite(), seen.samples, result_.ranges.samples,
+                      seen.first.empty() ? "" : " (first in " + seen.first + ")"));
+    }
+    result_.segments = segmented_.segments().size();
+    return std::move(result_);
+  }
+
+ private:
+  // The taps that are no inputs; those are set apart.
+  std::vector<std::string> made_by_nodes(const Model& model, const std::vector<std::string>& taps) {
+    std::set<std::string> inputs;
+    for (const ValueInfo& input : inputs_of(model)) inputs.insert(input.name);
+    std::vector<std::string> made;
+    for (const auto& tap : taps) {
+      if (inputs.contains(tap))
+        observed_inputs_.push_back(tap);
+      else
+        made.push_back(tap);
+    }
+    return made;
+  }
+
+  // What inference says where segments meet can be wrong: the first sample that does not run through them is run
+  // through the whole model.
+  template <class Tell>
+  void take(const Sample& sample, const Tell& tell) {
+    try {
+      run_sample(sample, tell);
+    } catch (const Error& fault) {
+      if (result_.ranges.samples > 0 || whole_ || segmented_.segments().size() < 2) throw;
+      whole_ = true;
+      result_.ranges.tensors.clear();
+      non_finite_.clear();
+      cut();
+      run_sample(sample, tell);
+    }
+  }
+
+  template <class Tell>
+  void run_sample(const Sample& sample, const Tell& tell) {
+    if (sizes_.empty()) {
+      std::map<std::string, std::vector<std::int64_t>> dims;
+      for (const auto& [name, tensor] : sample) dims[name] = tensor.dims;
+      sizes_ = segmented_.estimate(dims);
+      cut();
+    }
+    LiveValues values;
+    for (const auto& [name, tensor] : sample) values.lend(name, tensor);
+    observe(values, observed_inputs_);
+    bool too_large = false;
+    for (std::size_t i = 0; i < segmented_.segments().size(); ++i) {
+      const Segment& segment = segmented_.segments()[i];
+      try {
+        sessions_[i].run(values);
+      } catch (const Error& fault) {
+        throw Error(fault.code(), sample_name_.empty() ? fault.where() : sample_name_, fault.problem(), fault.next());
+      }
+      too_large = measure(values, segment) > kOverBudget * static_cast<double>(options_.memory_budget) || too_large;
+      observe(values, segment.observed);
+      for (const auto& name : segment.dropped) values.drop(name);
+      tell(static_cast<double>(i + 1) / static_cast<double>(segmented_.segments().size()));
+    }
+    if (too_large && !whole_) cut_finer();
+  }
+
+  void cut() {
+    segmented_.cut(sizes_, whole_ ? std::numeric_limits<std::uint64_t>::max() : options_.memory_budget);
+    sessions_.clear();
+    for (std::size_t i = 0; i < segmented_.segments().size(); ++i)
+      sessions_.push_back(open_segment(segmented_.model_of(i), engine_));
+  }
+
+  // Bytes alive at the end of a segment; remembers how large each value got.
+  double measure(const LiveValues& values, const Segment& segment) {
+    double alive = 0;
+    for (const auto* names : {&segment.inputs, &segment.outputs}) {
+      for (const auto& name : *names) {
+        const auto view = values.view(name);
+        if (!view) continue;
+        alive += static_cast<double>(view->bytes.size());
+        auto& size = measured_[name];
+        size = std::max<std::uint64_t>(size, view->bytes.size());
+      }
+    }
+    return alive;
+  }
+
+  void cut_finer() {
+    const auto planned = sizes_;
+    for (const auto& [name, size] : measured_) sizes_[name] = size;
+    if (sizes_ == planned) return;
+    try {
+      cut();
+    } catch (const Error&) {
+      whole_ = true;
+      cut();
+    }
+  }
+
+  void observe(const LiveValues& values, const std::vector<std::string>& names) {
+    if (!options_.observe) return;
+    struct Job {
+      const std::string* name;
+      TensorView view;
+      Observation* observation;
+      std::uint64_t before;
+    };
+    std::vector<Job> jobs;
+    for (const auto& name : names) {
+      auto view = values.view(name);
+      if (!view || !is_observed_type(view->type)) continue;
+      Observation& observation = result_.ranges.tensors[name];
+      jobs.push_back({&name, std::move(*view), &observation, observation.non_finite()});
+    }
+    // Large ones first, so that threads end together.
+    std::stable_sort(jobs.begin(), jobs.end(),
+                     [](const Job& a, const Job& b) { return a.view.bytes.size() > b.view.bytes.size(); });
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+      for (std::size_t i = next++; i < jobs.size(); i = next++) add(*jobs[i].observation, jobs[i].view);
+    };
+    const unsigned threads = options_.threads ? options_.threads : std::max(1u, std::thread::hardware_concurrency());
+    std::vector<std::thread> helpers;
+    for (unsigned i = 1; i < threads && i < jobs.size(); ++i) helpers.emplace_back(work);
+    work();
+    for (std::thread& helper : helpers) helper.join();
+    for (const Job& job : jobs) {
+      if (job.observation->non_finite() == job.before) continue;
+      NonFinite& seen = non_finite_[*job.name];
+      if (seen.samples++ == 0) seen.first = sample_name_;
+    }
+  }
+
+  static void add(Observation& observation, const TensorView& view) {
+    if (view.type == kFloat) {
+      observation.add({reinterpret_cast<const float*>(view.bytes.data()), view.bytes.size() / sizeof(float)});
+    } else {
+      observation.add(to_float({view.type, view.dims, {view.bytes.begin(), view.bytes.end()}}));
+    }
+  }
+
+  const CalibrationOptions& options_;
+  std::vector<std::string> observed_inputs_;
+  SegmentedModel segmented_;
+  EngineOptions engine_;
+  std::vector<Session> sessions_;  // one for each segment
+  bool whole_ = false;             // no cuts: the segments did not load
+  std::map<std::string, std::uint64_t> sizes_, measured_;
+  std::map<std::string, NonFinite> non_finite_;
+  std::string sample_name_;
+  Calibration result_;
+};
+
+}  // namespace
+
+Calibration run_calibration(const Model& prepared, const std::vector<std::string>& taps, SampleReader& samples,
+                            const CalibrationOptions& options) {
+  return CalibrationRun(prepared, taps, options).run(samples);
+}
+
+}  // namespace octet

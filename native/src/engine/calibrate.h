@@ -1,0 +1,37 @@
+// Runs samples through a model and observes what flows between its nodes, in memory that depends neither on the number
+// of samples nor on the number of values observed.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "data/samples.h"
+#include "octet/model.h"
+#include "octet/ranges.h"
+
+namespace octet {
+
+struct CalibrationOptions {
+  // Bytes of values alive at once, besides the weights. The model runs in as many segments as that takes.
+  std::uint64_t memory_budget = std::uint64_t{128} << 20;
+  unsigned threads = 0;  // 0 = as many as the machine has; what is observed does not depend on it
+  bool observe = true;   // without, only runs: what the rest of the work costs
+  // Called after every segment with the share of the work that is done.
+  std::function<void(double fraction)> progress = {};
+};
+
+struct Calibration {
+  Ranges ranges;
+  std::vector<std::string> notes;  // values that were NaN or infinite, and where first
+  std::size_t segments = 0;        // that the model ran in
+};
+
+// `taps`: inputs of the model and values that nodes of its main graph make; what is no float tensor is left out. Runs
+// without the runtime's optimizations, since they would do away with values. Throws Error(kData) when there are no
+// samples, Error(kRun) naming the sample that does not run, Error(kUsage) for a tap that the model does not have.
+Calibration run_calibration(const Model& prepared, const std::vector<std::string>& taps, SampleReader& samples,
+                            const CalibrationOptions& options = {});
+
+}  // namespace octet
