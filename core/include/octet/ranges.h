@@ -32,6 +32,7 @@ class Histogram {
   // One page per sign and exponent, 128 bins each, there once touched.
   std::map<int, std::vector<std::uint64_t>> pages_;
   std::uint64_t zeros_ = 0;
+  friend class HistogramFiller;
   friend class RangesJson;
 };
 
@@ -57,8 +58,8 @@ class Observation {
   bool seen() const { return runs_ > 0; }  // any finite value at all
   Interval min_max() const { return {min_, max_}; }
   Interval average() const;  // of the runs' smallest and largest values
-  std::uint64_t runs() const { return runs_; }
-  std::uint64_t values() const { return values_; }
+  std::uint64_t runs() const { return runs_; }      // that had a finite value
+  std::uint64_t values() const { return values_; }  // finite ones
   std::uint64_t non_finite() const { return non_finite_; }
   const Histogram& histogram() const { return histogram_; }
 
@@ -76,7 +77,7 @@ struct Ranges {
   std::map<std::string, Observation> tensors;  // by value name
 
   // Adds what another part of the data set gave. Throws Error(kUsage) when it is of another model, or knows other
-  // tensors.
+  // tensors. What nothing was put into yet takes the other's model and tensors.
   void merge(const Ranges& other);
 };
 
