@@ -15,7 +15,7 @@ Plan full_plan() {
   plan.mode = Mode::kWeights;
   plan.target = Target::kX64NoVnni;
   plan.nodes = {{"a", "MatMul", Action::kWeights, Form::kBlocks, {"w", "v"}, "why \"quoted\""},
-                {"b", "Relu", Action::kKeep, Form::kNone, {}, ""}};
+                {"b", "Relu", Action::kKeep, Form::kNone, {}, "", {}, {}, {}}};
   TensorPlan tensor;
   tensor.tensor = "w";
   tensor.type = QuantType::kUint4;
@@ -87,7 +87,7 @@ TEST(PlanJson, WhatIsLeftOutTakesItsDefault) {
 
 TEST(PlanJson, NamesSurviveWhateverTheyHold) {
   Plan plan;
-  plan.nodes = {{std::string("line\nbreak \"q\" \\ \x01"), "Op", Action::kKeep, Form::kNone, {}, ""}};
+  plan.nodes = {{std::string("line\nbreak \"q\" \\ \x01"), "Op", Action::kKeep, Form::kNone, {}, "", {}, {}, {}}};
   EXPECT_EQ(plan_from_json(plan_to_json(plan)).nodes[0].node, plan.nodes[0].node);
   plan.nodes[0].node = "broken \xff utf-8";
   EXPECT_NO_THROW(plan_from_json(plan_to_json(plan)));

@@ -70,10 +70,10 @@ struct NodePlan {
   Action action = Action::kKeep;
   Form form = Form::kNone;
   std::vector<std::string> weights;  // ids of the stored float tensors it reads, planned or not
+  std::string why;
   // Of static nodes: values read and written in integers, and the Relu or Clip behind it that rounding replaces.
   std::vector<std::string> reads, writes;
   std::string absorbs;
-  std::string why;
 };
 
 // A value between nodes that static nodes read or write in integers. Of the main graph.
