@@ -28,6 +28,11 @@ if(OCTET_FLAVOR STREQUAL "native" AND TARGET octet_core)
       PUBLIC octet_core octet::onnxruntime_headers fmt::fmt PkgConfig::OCTET_LIBZIP octet::stb
              PkgConfig::OCTET_HTTPLIB ${CMAKE_DL_LIBS}
       PRIVATE octet_flags)
+    if(OCTET_SANITIZE)
+      # Shifts of negative numbers inside stb's decoders are what every compiler makes of them.
+      set_source_files_properties(${CMAKE_SOURCE_DIR}/native/src/data/stb_code.cc PROPERTIES
+        COMPILE_OPTIONS -fno-sanitize=undefined)
+    endif()
     # Where scripts/setup put the library; a copy beside the executable comes first.
     target_compile_definitions(octet_native PRIVATE OCTET_ORT_LIBRARY="${OCTET_ORT_LIBRARY}")
   endif()

@@ -261,11 +261,6 @@ def floor_without_verification(folder):
     return quantize(folder, None, "--min-sqnr", "30", "--no-verify")
 
 
-@bad("usage", "--data", "--no-verify")
-def samples_without_verification(folder):
-    return [*with_samples(folder, x=X), "--no-verify"]
-
-
 @bad("usage", "--no-such-option")
 def unknown_option(folder):
     return quantize(folder, None, "--no-such-option")
@@ -334,55 +329,6 @@ def plan_with_unknown_tensor(folder):
     return with_plan(folder, json.dumps(plan))
 
 
-# Samples
-
-
-def with_samples(folder, content=None, **arrays):
-    (folder / "data").mkdir()
-    if arrays:
-        np.savez(folder / "data/0.npz", **arrays)
-    return quantize(folder, content, "--data", folder / "data")
-
-
-X = np.ones((4, 32), np.float32)
-
-
-@bad("data", "data")
-def no_samples(folder):
-    return with_samples(folder)
-
-
-@bad("data", "'z'")
-def sample_without_an_input(folder):
-    nodes = [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("Add", ["a", "z"], ["y"])]
-    m = model(nodes)
-    m.graph.input.append(value("z", [4, 64]))
-    return with_samples(folder, m, x=X, other=X)
-
-
-@bad("data", "x")
-def sample_of_another_type(folder):
-    return with_samples(folder, x=X.astype(np.complex64))
-
-
-@bad("data", "x")
-def sample_of_another_rank(folder):
-    return with_samples(folder, x=X[0])
-
-
-@bad("data", "x")
-def sample_of_another_size(folder):
-    return with_samples(folder, x=X[:, :31])
-
-
-@bad("data", "0.npz")
-def damaged_sample(folder):
-    arguments = with_samples(folder, x=X)
-    path = folder / "data/0.npz"
-    path.write_bytes(path.read_bytes()[:-60])
-    return arguments
-
-
 @bad("non_finite", "w")
 def weight_with_nan(folder):
     m = model()
@@ -390,10 +336,3 @@ def weight_with_nan(folder):
     array[3, 3] = np.nan
     m.graph.initializer[0].CopyFrom(numpy_helper.from_array(array, "w"))
     return quantize(folder, m)
-
-
-@bad("quality", "--min-sqnr")
-def floor_out_of_reach(folder):
-    """Equal outputs count as 200 dB: not even the float model reaches this."""
-    x = np.random.default_rng(5).standard_normal((4, 32)).astype(np.float32)
-    return [*with_samples(folder, x=x), "--min-sqnr", "250"]

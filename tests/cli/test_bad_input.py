@@ -5,6 +5,7 @@ import os
 import pytest
 from octet_cli import EXIT, octet
 
+import bad_samples  # noqa: F401  its entries
 from bad_inputs import BAD
 
 

@@ -27,12 +27,12 @@ struct ImageSize {
 };
 
 struct ImageOptions {
-  std::optional<ImageSize> size;      // default: the model's; where that is open, each picture's own
-  std::optional<ImageLayout> layout;  // default: by the axis of 1 or 3 channels
+  std::optional<ImageSize> size = {};      // default: the model's; where that is open, each picture's own
+  std::optional<ImageLayout> layout = {};  // default: by the axis of 1 or 3 channels
   // value = (pixel · scale − mean) / deviation, pixels from 0 to 255; one mean and deviation, or one for each channel,
   // in the order of the channels as the model takes them. Default of the scale: 1/255 for float inputs, 1 for integers.
-  std::vector<double> mean, deviation;
-  std::optional<double> scale;
+  std::vector<double> mean = {}, deviation = {};
+  std::optional<double> scale = {};
   ImageOrder order = ImageOrder::kRgb;
   ImageFit fit = ImageFit::kStretch;
 };
@@ -48,23 +48,27 @@ struct ImageInput {
   std::string name;
   int type = kUndefined;
   ImageLayout layout = ImageLayout::kNchw;
-  std::size_t rank = 4;  // 3: no batch; 2: gray, without batch and channel
-  int channels = 3;      // 1 or 3
-  std::optional<std::int64_t> width, height;
+  std::size_t rank = 4;                       // 3: no batch
+  int channels = 3;                           // 1 gray, 3 colors, 4 colors and alpha
+  std::optional<std::int64_t> width, height;  // nothing: the picture's own
 };
 
 // Throws Error(kData), with `where`, for a model with several inputs, or an input that no picture fits: another rank,
-// no axis of 1 or 3 channels, more than one picture at once, text. Error(kUsage) for options the input cannot take.
+// no axis of 1, 3 or 4 channels, several pictures at once, text. Error(kUsage) for options that the input cannot take.
 ImageInput image_input(const std::vector<ValueInfo>& inputs, const ImageOptions& options, const std::string& where);
 
-// Rows of interleaved channels, red first: `channels` is 1 or 3.
+// In a line, for reports: "rgb, nchw, 224x224 by stretch, scale 1/255".
+std::string describe(const ImageInput& input, const ImageOptions& options);
+
+// Rows of interleaved channels, red first.
 struct Pixels {
-  std::int64_t width = 0, height = 0;
+  ImageSize size;
   int channels = 3;
   std::vector<std::uint8_t> bytes;
 };
 
-// Where a picture goes: this part of it, scaled to `scaled`, at (left, top) of a black picture of `size`.
+// Where a picture goes: `crop` of it from (crop_left, crop_top), scaled to `scaled`, at (left, top) of a black picture
+// of `size`.
 struct ImageFrame {
   std::int64_t crop_left = 0, crop_top = 0;
   ImageSize crop, scaled;
@@ -73,7 +77,7 @@ struct ImageFrame {
 };
 ImageFrame frame_of(ImageSize picture, const ImageInput& input, ImageFit fit);
 
-// `pixels` has the channels of `input` and the size of its frame. Pixels of half precision are rounded to nearest.
+// `pixels` has the channels that `input` takes. Deterministic: the formula in double, rounded once to the input's type.
 Tensor tensor_from_pixels(const Pixels& pixels, const ImageInput& input, const ImageOptions& options);
 
 }  // namespace octet

@@ -48,9 +48,9 @@ std::vector<double> numbers_of(const std::string& key, const Json& value) {
   Json list = value;
   if (value.is_string()) list = Json::parse("[" + value.get<std::string>() + "]", nullptr, false);
   if (value.is_number()) list = Json::array({value});
-  const bool fits = list.is_array() && (list.size() == 1 || list.size() == 3) &&
+  const bool fits = list.is_array() && (list.size() == 1 || list.size() == 3 || list.size() == 4) &&
                     std::all_of(list.begin(), list.end(), [](const Json& entry) { return entry.is_number(); });
-  if (!fits) refuse(key, value, "write one number, or three with commas between");
+  if (!fits) refuse(key, value, "write one number, or one for each channel with commas between");
   std::vector<double> numbers;
   for (const Json& entry : list) numbers.push_back(number_of(key, entry));
   return numbers;

@@ -7,8 +7,10 @@
 #include <string_view>
 #include <utility>
 
+#include "data/image_file.h"
 #include "data/mapped_file.h"
 #include "data/npy.h"
+#include "octet/dtype.h"
 #include "octet/error.h"
 
 namespace octet {
@@ -23,10 +25,19 @@ struct SampleFiles {
   bool by_position = false;
 };
 
-bool is_sample_file(const fs::path& path) {
-  const std::string extension = path.extension().string();
+constexpr const char* kKnownFiles =
+    ".npz, .npy, .pb, .png, .jpg, .bmp, .raw and .bin files can be read, folders of them, and test_data_set_* folders";
+
+// In the order in which a folder that holds several is understood: pictures beside arrays illustrate them.
+enum class Kind { kArrays, kPictures, kRaw, kNone };
+
+Kind kind_of(const fs::path& path) {
   // Names with a leading dot are other programs' leavings, "._x.npz" among them.
-  return path.filename().string().front() != '.' && (extension == ".npz" || extension == ".npy" || extension == ".pb");
+  if (path.filename().string().front() == '.') return Kind::kNone;
+  const std::string extension = path.extension().string();
+  if (extension == ".npz" || extension == ".npy" || extension == ".pb") return Kind::kArrays;
+  if (is_image_file(path)) return Kind::kPictures;
+  return extension == ".raw" || extension == ".bin" ? Kind::kRaw : Kind::kNone;
 }
 
 std::vector<fs::path> sorted_entries(const fs::path& folder) {
@@ -69,28 +80,30 @@ std::vector<SampleFiles> list_samples(const fs::path& path) {
   std::error_code fault;
   if (!fs::exists(path, fault)) throw Error(ErrorCode::kRead, path.string(), "no such file or folder");
   if (!fs::is_directory(path, fault)) {
-    if (!is_sample_file(path)) {
-      throw Error(ErrorCode::kData, path.string(),
-                  "is no sample: .npz, .npy and .pb files can be read, and folders of them");
-    }
+    if (kind_of(path) == Kind::kNone)
+      throw Error(ErrorCode::kData, path.string(), std::string("is no sample: ") + kKnownFiles);
     return {{path, {path}}};
   }
   const std::vector<fs::path> entries = sorted_entries(path);
   if (auto inputs = test_data_inputs(entries); !inputs.empty()) return {{path, std::move(inputs), true}};
   std::vector<SampleFiles> samples;
+  Kind kind = Kind::kNone;
+  for (const fs::path& entry : entries) {
+    if (!fs::is_directory(entry, fault)) kind = std::min(kind, kind_of(entry));
+  }
   for (const fs::path& entry : entries) {
     const std::string name = entry.filename().string();
     if (fs::is_directory(entry, fault)) {
       if (!name.starts_with("test_data_set_")) continue;
       auto inputs = test_data_inputs(sorted_entries(entry));
       if (!inputs.empty()) samples.push_back({entry, std::move(inputs), true});
-    } else if (is_sample_file(entry) && !(name.starts_with("output_") && entry.extension() == ".pb")) {
+    } else if (kind != Kind::kNone && kind_of(entry) == kind &&
+               !(name.starts_with("output_") && entry.extension() == ".pb")) {
       samples.push_back({entry, {entry}});
     }
   }
   if (samples.empty()) {
-    throw Error(ErrorCode::kData, path.string(),
-                "holds no samples: .npz, .npy or .pb files, or test_data_set_* folders");
+    throw Error(ErrorCode::kData, path.string(), std::string("holds no samples: ") + kKnownFiles);
   }
   return samples;
 }
@@ -109,8 +122,40 @@ std::pair<std::string, Tensor> read_tensor_file(const fs::path& path) {
   }
 }
 
+// float32 without a header: the model says the shape.
+Sample read_raw(const fs::path& path, const std::vector<ValueInfo>& inputs) {
+  if (inputs.size() != 1) {
+    throw Error(ErrorCode::kData, path.string(),
+                fmt::format("raw numbers fill one input, the model has {}", inputs.size()),
+                "put all inputs of a sample into one .npz, by name");
+  }
+  const ValueInfo& input = inputs.front();
+  const std::string wants = fmt::format("input '{}' is {}", input.name, describe(input.type, input.dims));
+  const auto file = open_file(path);
+  Tensor tensor{kFloat, input.dims, std::vector<std::uint8_t>(file->size())};
+  file->read(0, tensor.bytes);
+  const auto open = std::count_if(tensor.dims.begin(), tensor.dims.end(), [](std::int64_t dim) { return dim < 0; });
+  if (open > 1 || tensor.dims.empty()) {
+    throw Error(ErrorCode::kData, path.string(), fmt::format("{}, and raw numbers tell at most one open size", wants),
+                "store the sample as .npy");
+  }
+  std::uint64_t known = sizeof(float);
+  for (const std::int64_t dim : tensor.dims) known *= dim < 0 ? 1 : static_cast<std::uint64_t>(dim);
+  const std::uint64_t found = tensor.bytes.size();
+  if (known == 0 || found == 0 || (open == 0 ? found != known : found % known != 0)) {
+    throw Error(ErrorCode::kData, path.string(),
+                fmt::format("holds {} bytes, {}: {}{} bytes of float32", found, wants,
+                            open == 0 ? "" : "a multiple of ", known));
+  }
+  for (std::int64_t& dim : tensor.dims) {
+    if (dim < 0) dim = static_cast<std::int64_t>(found / known);
+  }
+  return {{input.name, std::move(tensor)}};
+}
+
 Sample read_sample(const SampleFiles& files, const std::vector<ValueInfo>& inputs) {
   if (files.parts.front().extension() == ".npz") return read_npz(files.parts.front());
+  if (kind_of(files.parts.front()) == Kind::kRaw) return read_raw(files.parts.front(), inputs);
   Sample sample;
   if (files.by_position && files.parts.size() > inputs.size()) {
     throw Error(ErrorCode::kData, files.name.string(),
@@ -133,12 +178,17 @@ class FileSamples final : public SampleReader {
         inputs_(inputs),
         options_(options),
         samples_(list_samples(path_)),
-        order_(sample_order(samples_.size(), options_.limit, options_.shuffle)) {}
+        order_(sample_order(samples_.size(), options_.limit, options_.shuffle)) {
+    if (kind_of(samples_.front().name) == Kind::kPictures && !samples_.front().by_position)
+      picture_ = image_input(inputs_, options_.image, path_.string());
+  }
 
   std::optional<Sample> next() override {
     if (at_ == order_.size()) return std::nullopt;
     const SampleFiles& files = samples_[order_[at_++]];
-    return conform_sample(read_sample(files, inputs_), inputs_, files.name.string());
+    Sample sample = picture_ ? Sample{{picture_->name, read_image(files.name, *picture_, options_.image)}}
+                             : read_sample(files, inputs_);
+    return conform_sample(std::move(sample), inputs_, files.name.string());
   }
   void rewind() override { at_ = 0; }
   std::size_t size() const override { return order_.size(); }
@@ -147,8 +197,10 @@ class FileSamples final : public SampleReader {
   std::string description() const override {
     std::string text = std::to_string(order_.size());
     if (order_.size() < samples_.size()) text += fmt::format(" of {}", samples_.size());
-    text += fmt::format(" {} from {}", samples_.size() == 1 ? "sample" : "samples", path_.string());
+    text +=
+        fmt::format(" {}{} from {}", picture_ ? "picture" : "sample", samples_.size() == 1 ? "" : "s", path_.string());
     if (options_.shuffle) text += fmt::format(", shuffled with seed {}", *options_.shuffle);
+    if (picture_) text += " (" + describe(*picture_, options_.image) + ")";
     return text;
   }
 
@@ -156,6 +208,7 @@ class FileSamples final : public SampleReader {
   fs::path path_;
   std::vector<ValueInfo> inputs_;
   SampleOptions options_;
+  std::optional<ImageInput> picture_;
   std::vector<SampleFiles> samples_;
   std::vector<std::size_t> order_;
   std::size_t at_ = 0;

@@ -21,9 +21,9 @@ namespace octet {
 
 // What to take of a folder or file, and how.
 struct SampleOptions {
-  std::size_t limit = 0;                 // at most so many; 0: all
-  std::optional<std::uint64_t> shuffle;  // seed of another order than that of names, before the limit counts
-  ImageOptions image;                    // how pictures become tensors
+  std::size_t limit = 0;                      // at most so many; 0: all
+  std::optional<std::uint64_t> shuffle = {};  // seed of another order than that of names, before the limit counts
+  ImageOptions image = {};                    // how pictures become tensors
 };
 nlohmann::json to_json(const SampleOptions& options);
 SampleOptions sample_options_from_json(const nlohmann::json& document);

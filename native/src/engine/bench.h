@@ -16,7 +16,7 @@ namespace octet {
 struct BenchJob {
   std::vector<std::filesystem::path> models;  // the first is what the others are measured against
   std::optional<std::filesystem::path> data;  // none: synthetic samples
-  SampleOptions samples = {.limit = 8, .shuffle = {}, .image = {}};  // of the data: all are held and cycled
+  SampleOptions samples = {.limit = 8};       // of the data: all are held and cycled
   SyntheticOptions synthetic;
   std::vector<unsigned> threads = {1};
   std::size_t warmup = 5, runs = 50;

@@ -98,7 +98,7 @@ bool measure_sample(const Sessions& sessions, const Sample& sample, const Sample
   other.get();
   if (!reference) {
     result.verified = false;
-    result.why = "the float model does not run: " + float_error;
+    result.why = fmt::format("the float model does not run with {}: {}", reader.description(), float_error);
     return false;
   }
   result.verified = true;

@@ -18,8 +18,8 @@ namespace octet {
 
 struct VerifyJob {
   std::filesystem::path float_model, candidate;
-  std::optional<std::filesystem::path> data;                         // none: synthetic samples
-  SampleOptions samples = {.limit = 8, .shuffle = {}, .image = {}};  // of the data
+  std::optional<std::filesystem::path> data;  // none: synthetic samples
+  SampleOptions samples = {.limit = 8};       // of the data
   SyntheticOptions synthetic;
   unsigned threads = 1;
   double latency_seconds = 1;                          // 0: no timing
