@@ -29,7 +29,7 @@ constexpr const char* kMatMul = "g (float[n,32] x) => (float[n,48] y) <float[32,
 
 TEST_F(BrokenPlan, NamesWhatTheModelLacks) {
   start(kMatMul);
-  plan_.nodes.push_back({"ghost", "MatMul", Action::kKeep, Form::kNone, {}, ""});
+  plan_.nodes.push_back({"ghost", "MatMul", Action::kKeep, Form::kNone, {}, "", {}, {}, {}});
   EXPECT_THAT(refused(), HasSubstr("'ghost': the model has no such node"));
   start(kMatMul);
   plan_.tensors[0].tensor = "ghost";

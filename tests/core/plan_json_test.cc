@@ -14,7 +14,7 @@ Plan full_plan() {
   Plan plan;
   plan.mode = Mode::kWeights;
   plan.target = Target::kX64NoVnni;
-  plan.nodes = {{"a", "MatMul", Action::kWeights, Form::kBlocks, {"w", "v"}, "why \"quoted\""},
+  plan.nodes = {{"a", "MatMul", Action::kWeights, Form::kBlocks, {"w", "v"}, "why \"quoted\"", {}, {}, {}},
                 {"b", "Relu", Action::kKeep, Form::kNone, {}, "", {}, {}, {}}};
   TensorPlan tensor;
   tensor.tensor = "w";
