@@ -15,7 +15,7 @@ namespace octet {
 namespace {
 
 constexpr std::uint32_t kMagnitude = 0x7FFFFFFFu, kInfinity = 0x7F800000u;
-constexpr std::size_t kDirect = 4096;    // up to here emptying the table would cost more than it saves
+constexpr std::size_t kDirect = 8192;    // up to here emptying the table would cost more than it saves
 constexpr std::size_t kBlock = 1 << 13;  // values looked at twice while they are in the first cache
 constexpr std::size_t kLanes = 8;        // counters per bin, taken in turn: one alone would wait for its last store
 constexpr std::size_t kFull = kLanes * 50000;  // values after which a 16-bit counter may be near its end

@@ -12,7 +12,8 @@ namespace {
 constexpr double kStep = 0.84089641525371454303;  // 2^(-1/4)
 constexpr int kSteps = 48;                        // down to a part in 4096
 constexpr int kRounds = 4;
-constexpr std::array kFiner = {0.91700404320467123, 0.95760328069857365, 0.97857206208770008};  // its roots
+constexpr std::array kFiner = {0.91700404320467123, 0.95760328069857365, 0.97857206208770008,  // its roots
+                               0.98922801319397548, 0.99459942348363317};
 
 class Search {
  public:

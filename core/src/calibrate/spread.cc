@@ -25,7 +25,9 @@ double Spread::count_below(double x) const {
 }
 
 double Spread::value_at(double rank) const {
-  const auto end = std::partition_point(before_.begin() + 1, before_.end() - 1, [&](double n) { return n < rank; });
+  // Products like 0.0005 · count may end just above the whole number that is meant.
+  const double least = rank - 1e-9 * std::max(1.0, rank);
+  const auto end = std::partition_point(before_.begin() + 1, before_.end() - 1, [&](double n) { return n < least; });
   const auto i = static_cast<std::size_t>(end - before_.begin()) - 1;
   const Slice& slice = slices_[i];
   const double share = std::clamp((rank - before_[i]) / slice.count, 0.0, 1.0);
