@@ -28,7 +28,8 @@ struct Segment {
 
 class SegmentedModel {
  public:
-  // `wanted`: values that nodes of the main graph make. Nodes that lead to none of them are left out. Throws
+  // `wanted`: values that nodes of the main graph make. Nodes that lead to none of them are left out, and so
+  // are inputs with a default. Throws
   // Error(kUsage) for a name that no node of the main graph makes. One segment until cut() is called, none where
   // nothing is wanted.
   SegmentedModel(const Model& model, const std::vector<std::string>& wanted);

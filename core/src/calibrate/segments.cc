@@ -150,7 +150,8 @@ void SegmentedModel::Impl::look(const std::vector<std::string>& wanted) {
     }
   }
   for (const auto& name : wanted) {
-    if (!made_by_name.contains(name))
+    const Value* value = view.find(view.main(), name);
+    if (!made_by_name.contains(name) && !(value && value->graph_input && value->initializer))
       throw Error(ErrorCode::kUsage, "value '" + name + "'", "no node of the main graph makes it",
                   "octet inspect --nodes lists them");
   }

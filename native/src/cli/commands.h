@@ -8,6 +8,7 @@ namespace octet {
 void add_inspect_command(CLI::App& app);
 void add_prepare_command(CLI::App& app);
 void add_quantize_command(CLI::App& app);
+void add_calibrate_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
 

@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
     octet::add_inspect_command(app);
     octet::add_prepare_command(app);
     octet::add_quantize_command(app);
+    octet::add_calibrate_command(app);
     octet::add_compare_command(app);
     octet::add_bench_command(app);
     try {

@@ -23,17 +23,32 @@ std::size_t width(const std::string& text) {
   return columns;
 }
 
+// ", 40 s left", once there is something to judge by and it is worth saying.
+std::string time_left(double seconds, double fraction) {
+  if (seconds < 2 || fraction < 0.01) return {};
+  const double left = seconds / fraction * (1 - fraction);
+  if (left < 2) return {};
+  return left < 100 ? fmt::format(", {:.0f} s left", left) : fmt::format(", {:.0f} min left", left / 60);
+}
+
 }  // namespace
 
 void Terminal::progress(const std::string& stage, double fraction) {
   static const bool terminal = isatty(STDERR_FILENO) != 0;
-  static const auto start = Clock::now();
-  static auto last = start;
+  static const auto first = Clock::now();
+  static auto last = first, start = first;
+  static std::string current;
+  if (!terminal) return;
   const auto now = Clock::now();
-  if (!terminal || now - start < std::chrono::seconds(1) || now - last < std::chrono::milliseconds(100)) return;
+  if (stage != current) {
+    current = stage;
+    start = now;
+  }
+  if (now - first < std::chrono::seconds(1) || now - last < std::chrono::milliseconds(100)) return;
   last = now;
   shown = true;
-  fmt::print(stderr, "\r\033[K{} {:.0f} %", stage, 100 * fraction);
+  fmt::print(stderr, "\r\033[K{} {:.0f} %{}", stage, 100 * fraction,
+             time_left(std::chrono::duration<double>(now - start).count(), fraction));
   std::fflush(stderr);
 }
 

@@ -9,7 +9,8 @@ namespace octet {
 
 class Terminal {
  public:
-  // Shows "stage 42 %" on stderr when that is a terminal and a second has passed since the first call.
+  // Shows "stage 42 %, 20 s left" on stderr when that is a terminal and a second has passed since the first call. The
+  // time left goes by how long the stage has taken so far.
   static void progress(const std::string& stage, double fraction);
   static void clear_progress();
 };

@@ -179,6 +179,8 @@ class FileSamples final : public SampleReader {
         options_(options),
         samples_(list_samples(path_)),
         order_(sample_order(samples_.size(), options_.limit, options_.shuffle)) {
+    std::size_t i = 0;
+    std::erase_if(order_, [&](std::size_t) { return i++ % options_.shards != options_.shard - 1; });
     if (kind_of(samples_.front().name) == Kind::kPictures && !samples_.front().by_position)
       picture_ = image_input(inputs_, options_.image, path_.string());
   }
@@ -199,6 +201,7 @@ class FileSamples final : public SampleReader {
     if (order_.size() < samples_.size()) text += fmt::format(" of {}", samples_.size());
     text +=
         fmt::format(" {}{} from {}", picture_ ? "picture" : "sample", samples_.size() == 1 ? "" : "s", path_.string());
+    if (options_.shards > 1) text += fmt::format(", shard {} of {}", options_.shard, options_.shards);
     if (options_.shuffle) text += fmt::format(", shuffled with seed {}", *options_.shuffle);
     if (picture_) text += " (" + describe(*picture_, options_.image) + ")";
     return text;

@@ -24,6 +24,7 @@ struct SampleOptions {
   std::size_t limit = 0;                      // at most so many; 0: all
   std::optional<std::uint64_t> shuffle = {};  // seed of another order than that of names, before the limit counts
   ImageOptions image = {};                    // how pictures become tensors
+  std::size_t shard = 1, shards = 1;          // of those, every shards-th from the shard-th on; counted from 1
 };
 nlohmann::json to_json(const SampleOptions& options);
 SampleOptions sample_options_from_json(const nlohmann::json& document);

@@ -3,14 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
+#include <chrono>
 #include <limits>
 #include <map>
 #include <optional>
 #include <set>
-#include <thread>
 
 #include "data/mapped_file.h"
+#include "engine/worker_crew.h"
 #include "octet/error.h"
 #include "octet/segments.h"
 
@@ -23,6 +23,10 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t kMostInMemory = std::uint64_t{32} << 20;
 // Samples may be this much larger than what was planned for before the plan is made anew.
 constexpr double kOverBudget = 1.25;
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 bool is_observed_type(int type) { return type == kFloat || type == kFloat16 || type == kBfloat16 || type == kDouble; }
 
@@ -54,7 +58,7 @@ struct NonFinite {
 class CalibrationRun {
  public:
   CalibrationRun(const Model& prepared, const std::vector<std::string>& taps, const CalibrationOptions& options)
-      : options_(options), segmented_(prepared, made_by_nodes(prepared, taps)) {
+      : options_(options), segmented_(prepared, made_by_nodes(prepared, taps)), crew_(options.threads) {
     engine_.optimize = false;
     engine_.threads = options.threads;
     engine_.give_back = true;
@@ -73,13 +77,13 @@ class CalibrationRun {
       ++result_.ranges.samples;
     }
     if (result_.ranges.samples == 0)
-      throw Error(ErrorCode::kData, "calibration", "there is not one sample to learn ranges from",
+      throw Error(ErrorCode::kData, samples.description(), "there is not one sample to learn ranges from",
                   "give some with --calib");
     for (const auto& [name, seen] : non_finite_) {
       result_.notes.push_back(
-          fmt::format("'{}': {} values in {} of {} samples were NaN or infinite and were left out{}", name,
+          fmt::format("'{}': {} values were NaN or infinite in {} of {} samples{}; they are left out", name,
                       result_.ranges.tensors.at(name).non_finite(), seen.samples, result_.ranges.samples,
-                      seen.first.empty() ? "" : " (first in " + seen.first + ")"));
+                      seen.first.empty() ? "" : ", first in " + seen.first));
     }
     result_.segments = segmented_.segments().size();
     return std::move(result_);
@@ -130,11 +134,13 @@ class CalibrationRun {
     bool too_large = false;
     for (std::size_t i = 0; i < segmented_.segments().size(); ++i) {
       const Segment& segment = segmented_.segments()[i];
+      const auto start = Clock::now();
       try {
         sessions_[i].run(values);
       } catch (const Error& fault) {
         throw Error(fault.code(), sample_name_.empty() ? fault.where() : sample_name_, fault.problem(), fault.next());
       }
+      result_.run_seconds += seconds_since(start);
       too_large = measure(values, segment) > kOverBudget * static_cast<double>(options_.memory_budget) || too_large;
       observe(values, segment.observed);
       for (const auto& name : segment.dropped) values.drop(name);
@@ -179,6 +185,7 @@ class CalibrationRun {
 
   void observe(const LiveValues& values, const std::vector<std::string>& names) {
     if (!options_.observe) return;
+    const auto start = Clock::now();
     struct Job {
       const std::string* name;
       TensorView view;
@@ -195,20 +202,13 @@ class CalibrationRun {
     // Large ones first, so that threads end together.
     std::stable_sort(jobs.begin(), jobs.end(),
                      [](const Job& a, const Job& b) { return a.view.bytes.size() > b.view.bytes.size(); });
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-      for (std::size_t i = next++; i < jobs.size(); i = next++) add(*jobs[i].observation, jobs[i].view);
-    };
-    const unsigned threads = options_.threads ? options_.threads : std::max(1u, std::thread::hardware_concurrency());
-    std::vector<std::thread> helpers;
-    for (unsigned i = 1; i < threads && i < jobs.size(); ++i) helpers.emplace_back(work);
-    work();
-    for (std::thread& helper : helpers) helper.join();
+    crew_.run(jobs.size(), [&](std::size_t i) { add(*jobs[i].observation, jobs[i].view); });
     for (const Job& job : jobs) {
       if (job.observation->non_finite() == job.before) continue;
       NonFinite& seen = non_finite_[*job.name];
       if (seen.samples++ == 0) seen.first = sample_name_;
     }
+    result_.observe_seconds += seconds_since(start);
   }
 
   static void add(Observation& observation, const TensorView& view) {
@@ -222,6 +222,7 @@ class CalibrationRun {
   const CalibrationOptions& options_;
   std::vector<std::string> observed_inputs_;
   SegmentedModel segmented_;
+  WorkerCrew crew_;
   EngineOptions engine_;
   std::vector<Session> sessions_;  // one for each segment
   bool whole_ = false;             // no cuts: the segments did not load

@@ -26,6 +26,7 @@ struct Calibration {
   Ranges ranges;
   std::vector<std::string> notes;  // values that were NaN or infinite, and where first
   std::size_t segments = 0;        // that the model ran in
+  double run_seconds = 0, observe_seconds = 0;
 };
 
 // `taps`: inputs of the model and values that nodes of its main graph make; what is no float tensor is left out. Runs

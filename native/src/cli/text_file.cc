@@ -1,0 +1,31 @@
+#include "cli/text_file.h"
+
+#include "data/mapped_file.h"
+#include "octet/error.h"
+
+namespace octet {
+
+std::string read_text_file(const std::filesystem::path& path) {
+  const auto source = open_file(path);
+  std::string text(source->size(), '\0');
+  source->read(0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
+  return text;
+}
+
+void write_text_file(const std::filesystem::path& path, const std::string& text, bool force) {
+  OutputFile file(path, force);
+  file.append({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  file.commit();
+}
+
+Ranges read_ranges_file(const std::filesystem::path& path) {
+  try {
+    return ranges_from_json(read_text_file(path));
+  } catch (const Error& fault) {
+    if (fault.code() == ErrorCode::kRead) throw;
+    const std::string place = fault.where().empty() ? "" : fault.where() + ": ";
+    throw Error(fault.code(), path.string(), place + fault.problem(), fault.next());
+  }
+}
+
+}  // namespace octet

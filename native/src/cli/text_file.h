@@ -1,0 +1,18 @@
+// Small files whole: plans, ranges, reports.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "octet/ranges.h"
+
+namespace octet {
+
+std::string read_text_file(const std::filesystem::path& path);  // throws Error(kRead)
+// Appears under its name only when it is complete. Throws Error(kWrite), also when it exists and `force` is false.
+void write_text_file(const std::filesystem::path& path, const std::string& text, bool force);
+
+// What octet calibrate wrote. Throws Error naming the file.
+Ranges read_ranges_file(const std::filesystem::path& path);
+
+}  // namespace octet
