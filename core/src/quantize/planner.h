@@ -13,6 +13,9 @@
 
 namespace octet {
 
+// Below this the nodes that restore a weight take more room than 8 bits save.
+constexpr std::uint64_t kMinElements = 256;
+
 class Planner {
  public:
   Planner(Model& model, const PlanOptions& options, const Progress& progress);

@@ -42,19 +42,49 @@ void drop_unused_activations(Plan& plan) {
   std::erase_if(plan.activations, [&](const ActivationPlan& entry) { return !wanted.contains(entry.tensor); });
 }
 
-// Out of integers, and with it the values that no other static node reads or writes.
-void demote_static(Plan& plan, NodePlan& node, const std::string& why) {
+bool is_static_product(const std::string& op) {
+  return op == "Conv" || op == "ConvTranspose" || op == "MatMul" || op == "Gemm";
+}
+
+void leave_integers(Plan& plan, NodePlan& node, const std::string& why) {
   const bool stored = std::any_of(plan.tensors.begin(), plan.tensors.end(), [&](const TensorPlan& tensor) {
     return std::find(node.weights.begin(), node.weights.end(), tensor.tensor) != node.weights.end();
   });
+  const bool matrix = node.op == "MatMul" || node.op == "Gemm";
   node.action = stored ? Action::kWeights : Action::kKeep;
-  node.form =
-      stored ? weights_form(node.op == "MatMul" || node.op == "Gemm" ? Family::kMatMul : Family::kTable, plan.target)
-             : Form::kNone;
+  node.form = stored ? weights_form(matrix ? Family::kMatMul : Family::kTable, plan.target) : Form::kNone;
   node.why = stored ? "weights only: " + why : why;
   node.reads.clear();
   node.writes.clear();
   node.absorbs.clear();
+}
+
+// What lay between static products leaves integers with the last of them before or behind it: alone it only rounds.
+void drop_lonely_nodes(Plan& plan, const std::string& why) {
+  for (bool changed = true; changed;) {
+    changed = false;
+    std::set<std::string> reads, writes;
+    for (const NodePlan& node : plan.nodes) {
+      if (node.action != Action::kStatic) continue;
+      reads.insert(node.reads.begin(), node.reads.end());
+      writes.insert(node.writes.begin(), node.writes.end());
+    }
+    const auto any = [](const std::vector<std::string>& names, const std::set<std::string>& in) {
+      return std::any_of(names.begin(), names.end(), [&](const auto& name) { return in.contains(name); });
+    };
+    for (NodePlan& node : plan.nodes) {
+      if (node.action != Action::kStatic || is_static_product(node.op)) continue;
+      if (any(node.reads, writes) && (node.writes.empty() || any(node.writes, reads))) continue;
+      leave_integers(plan, node, why);
+      changed = true;
+    }
+  }
+}
+
+// Out of integers, and with it the nodes and values that were there for it alone.
+void demote_static(Plan& plan, NodePlan& node, const std::string& why) {
+  leave_integers(plan, node, why);
+  drop_lonely_nodes(plan, "its neighbours are in float");
   drop_unused_activations(plan);
 }
 

@@ -128,8 +128,11 @@ void QuantizationOptions::add_to(CLI::App& command) {
   command
       .add_option(
           "--mode", mode,
-          "dynamic: integer MatMul, Gemm, Attention, LSTM, no data needed · weights: 8-bit storage, float arithmetic")
-      ->check(CLI::IsMember({"dynamic", "weights"}))
+          "dynamic: integer MatMul, Gemm, Attention, LSTM, no data needed · static: integer Conv, MatMul, Gemm and "
+          "what "
+          "lies between, ranges from --calib · weights: 8-bit storage, float arithmetic · auto: static with --calib or "
+          "--ranges, else dynamic")
+      ->check(CLI::IsMember({"auto", "dynamic", "static", "weights"}))
       ->capture_default_str();
   command.add_option("--target", target, "where the model will run; sets the defaults")
       ->check(CLI::IsMember({"auto", "x64", "x64-novnni", "arm64", "wasm", "any"}))
@@ -142,6 +145,18 @@ void QuantizationOptions::add_to(CLI::App& command) {
   command.add_flag("--per-tensor", per_tensor, "one scale per weight tensor")->excludes(channel);
   command.add_flag("--reduce-range", reduce_range,
                    "7-bit weights, for processors without VNNI whose 8-bit products saturate");
+  command.add_option("--format", format, "static: qdq (pairs of Q and DQ around operators) or qoperator")
+      ->check(CLI::IsMember({"qdq", "qoperator"}))
+      ->capture_default_str();
+  command.add_option("--activation-type", activation_type, "static: type of activations; quint8 is the fast one")
+      ->check(CLI::IsMember({"quint8", "qint8", "quint16", "qint16"}))
+      ->capture_default_str();
+  command.add_flag("--symmetric-activations", symmetric_activations, "static: zero in the middle of the range");
+  command.add_option("--method", method, "static: how ranges are read from the samples; best picks per tensor")
+      ->check(CLI::IsMember({"minmax", "average", "entropy", "percentile", "mse", "best"}))
+      ->capture_default_str();
+  command.add_option("--percentile", percentile, "static: share of values inside the range, for --method percentile")
+      ->capture_default_str();
   command.add_flag("--no-prepare", no_prepare, "leave out folding, clean-up and fusion (octet prepare)");
   command
       .add_option("--block-size", block_size, "store matrices in blocks of N along K (MatMulNBits); 32 for 4-bit types")
@@ -153,14 +168,21 @@ void QuantizationOptions::add_to(CLI::App& command) {
   command.add_option("--nodes-to-exclude", nodes_to_exclude, "leave these nodes in float: names, globs, op:TYPE")
       ->type_name("LIST");
   command
-      .add_option("--op-types", op_types,
-                  "only these operator types; naming Conv allows integer convolutions in dynamic mode")
+      .add_option(
+          "--op-types", op_types,
+          "only these operator types; naming Conv allows integer convolutions in dynamic mode, and in static mode "
+          "types that are not quantized by default")
       ->type_name("LIST");
 }
 
-PlanOptions QuantizationOptions::plan_options() const {
+PlanOptions QuantizationOptions::plan_options(bool calibrated) const {
   PlanOptions options;
-  options.mode = mode_from(mode).value();
+  options.mode = mode != "auto" ? mode_from(mode).value() : calibrated ? Mode::kStatic : Mode::kDynamic;
+  options.format = format_from(format).value();
+  options.activation_type = quant_type_from(activation_type).value();
+  options.symmetric_activations = symmetric_activations;
+  options.method = range_method_from(method).value();
+  options.percentile = percentile;
   options.target = target == "auto" ? this_machine() : target_from(target).value();
   options.weight_type = quant_type_from(weight_type).value();
   if (per_channel) options.per_channel = true;

@@ -60,13 +60,16 @@ void refuse_clash(const std::filesystem::path& model, const std::filesystem::pat
 
 // --mode, --target, --weight-type …: what a plan is made from.
 struct QuantizationOptions {
-  std::string mode = "dynamic", target = "auto", weight_type = "qint8";
-  bool per_channel = false, per_tensor = false, reduce_range = false, no_prepare = false;
+  std::string mode = "auto", target = "auto", weight_type = "qint8";
+  std::string format = "qdq", activation_type = "quint8", method = "minmax";
+  double percentile = 99.9;
+  bool per_channel = false, per_tensor = false, reduce_range = false, no_prepare = false, symmetric_activations = false;
   int block_size = 0;
   std::string nodes_to_quantize, nodes_to_exclude, op_types;
 
   void add_to(CLI::App& command);
-  PlanOptions plan_options() const;
+  // `calibrated`: there are samples or ranges to calibrate with, which makes static the default.
+  PlanOptions plan_options(bool calibrated = false) const;
 };
 
 Target this_machine();

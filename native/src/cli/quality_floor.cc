@@ -46,14 +46,17 @@ double sqnr_of(const VerifyResult& result) {
 std::vector<std::string> active_nodes(const Plan& plan) {
   std::vector<std::string> nodes;
   for (const NodePlan& node : plan.nodes) {
-    if (node.action != Action::kKeep) nodes.push_back(node.node);
+    // What only lies between static products follows them.
+    const bool between = node.action == Action::kStatic && node.weights.empty();
+    if (node.action != Action::kKeep && !between) nodes.push_back(node.node);
   }
   return nodes;
 }
 
 bool computes_in_integers(const Plan& plan, const std::string& name) {
-  return std::any_of(plan.nodes.begin(), plan.nodes.end(),
-                     [&](const NodePlan& node) { return node.node == name && node.action == Action::kDynamic; });
+  return std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& node) {
+    return node.node == name && (node.action == Action::kDynamic || node.action == Action::kStatic);
+  });
 }
 
 // Integers → fused kernel → folded → folded with scales along the other axis → float.

@@ -10,7 +10,9 @@
 #include "cli/pending_model.h"
 #include "cli/quality_floor.h"
 #include "cli/quantize_report.h"
+#include "cli/range_source.h"
 #include "cli/terminal.h"
+#include "cli/text_file.h"
 #include "data/mapped_file.h"
 #include "octet/error.h"
 #include "octet/quantizer.h"
@@ -32,26 +34,14 @@ struct QuantizeOptions {
   std::string model, output, plan, save_plan;
   QuantizationOptions quantization;
   InputOptions inputs;
+  RangeSource ranges;
   std::optional<double> min_sqnr;
   bool no_verify = false, force = false, json = false, external_data = false;
 };
 
-std::string read_text(const fs::path& path) {
-  const auto source = open_file(path);
-  std::string text(source->size(), '\0');
-  source->read(0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
-  return text;
-}
-
-void write_text(const fs::path& path, const std::string& text, bool force) {
-  OutputFile file(path, force);
-  file.append({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
-  file.commit();
-}
-
 Plan read_plan(const fs::path& path) {
   try {
-    return plan_from_json(read_text(path));
+    return plan_from_json(read_text_file(path));
   } catch (const Error& fault) {
     throw Error(fault.code(), path.string(), fault.problem(), fault.next());
   }
@@ -63,7 +53,8 @@ class QuantizeRun {
 
   void run() {
     refuse_clashes();
-    const PlanOptions plan_options = options_.quantization.plan_options();
+    const PlanOptions plan_options = options_.quantization.plan_options(options_.ranges.given());
+    options_.ranges.check(plan_options.mode, !options_.plan.empty());
     std::optional<Plan> given;
     if (!options_.plan.empty()) given = read_plan(options_.plan);
     Model model = open_model(options_.model);
@@ -74,10 +65,12 @@ class QuantizeRun {
         });
     synthetic_ = options_.inputs.synthetic(quantizer.facts());
     QuantizeReport report;
+    for (std::string& note : options_.ranges.fill(quantizer, options_.inputs.samples.sample_options(0)))
+      quantizer.plan().notes.push_back(std::move(note));
     auto pending = write(quantizer.plan(), quantizer);
     if (!options_.no_verify) pending = prove(quantizer, std::move(pending), report);
     if (!options_.save_plan.empty())
-      write_text(options_.save_plan, plan_to_json(quantizer.plan()) + "\n", options_.force);
+      write_text_file(options_.save_plan, plan_to_json(quantizer.plan()) + "\n", options_.force);
     pending->commit();
     report.input = options_.model;
     report.output = options_.output;
@@ -89,6 +82,7 @@ class QuantizeRun {
   }
 
  private:
+  static bool is_static(const Quantizer& quantizer) { return !quantizer.plan().activations.empty(); }
   double floor() const { return options_.min_sqnr.value_or(kDefaultFloor); }
 
   void refuse_clashes() const {
@@ -106,11 +100,13 @@ class QuantizeRun {
                                           options_.external_data, !options_.no_verify);
   }
 
-  VerifyResult verify_pending(const PendingModel& pending, bool whole) const {
+  VerifyResult verify_pending(const PendingModel& pending, bool whole, bool in_integers = false) const {
     VerifyJob job;
     job.float_model = options_.model;
+    job.integers = in_integers;
     job.candidate = pending.path();
-    job.data = options_.inputs.path();
+    // Without samples of their own, outputs are checked on those of calibration.
+    job.data = options_.inputs.path() ? options_.inputs.path() : options_.ranges.calib.path();
     job.samples = options_.inputs.samples.sample_options(job.samples.limit);
     job.synthetic = synthetic_;
     job.float_bytes = input_bytes_;
@@ -121,7 +117,7 @@ class QuantizeRun {
 
   std::unique_ptr<PendingModel> prove(Quantizer& quantizer, std::unique_ptr<PendingModel> pending,
                                       QuantizeReport& report) {
-    report.verify = verify_pending(*pending, true);
+    report.verify = verify_pending(*pending, true, is_static(quantizer));
     const auto fails = [&] {
       return report.verify->verified && !(report.verify->loads && report.verify->runs &&
                                           report.verify->plain_error.empty() && report.verify->finite);
@@ -131,7 +127,7 @@ class QuantizeRun {
       report.changed = retreat_from_integers(quantizer.plan(), "the runtime refused its integer form (" + why + ")");
       if (!report.changed.empty()) {
         pending = write(quantizer.plan(), quantizer);
-        report.verify = verify_pending(*pending, true);
+        report.verify = verify_pending(*pending, true, is_static(quantizer));
       }
       if (fails()) {
         throw Error(ErrorCode::kRun, options_.output,
@@ -151,7 +147,7 @@ class QuantizeRun {
                                           [&](const Plan& plan) { return verify_pending(*write(plan, fixed), false); });
       report.changed.insert(report.changed.end(), held.changed.begin(), held.changed.end());
       pending = write(quantizer.plan(), quantizer);
-      report.verify = verify_pending(*pending, true);
+      report.verify = verify_pending(*pending, true, is_static(quantizer));
       if (report.verify->verified && report.verify->worst_sqnr_db < floor() && !options_.force) {
         throw Error(ErrorCode::kQuality, options_.output,
                     fmt::format("outputs drift to {}, below the floor of {}", format_db(report.verify->worst_sqnr_db),
@@ -174,7 +170,7 @@ class QuantizeRun {
       return pending;
     pending.reset();
     auto other = write(folded, quantizer);
-    VerifyResult measured = verify_pending(*other, true);
+    VerifyResult measured = verify_pending(*other, true, is_static(quantizer));
     if (!measured.latency || measured.latency->speedup.ratio <= report.verify->latency->speedup.ratio)
       return write(quantizer.plan(), quantizer);
     quantizer.plan() = std::move(folded);
@@ -197,6 +193,7 @@ void add_quantize_command(CLI::App& app) {
   command->add_option("-o,--output", options->output, "where the quantized model goes")->required();
   options->quantization.add_to(*command);
   options->inputs.add_to(*command);
+  options->ranges.add_to(*command);
   command
       ->add_option(
           "--min-sqnr", options->min_sqnr,

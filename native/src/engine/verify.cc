@@ -27,9 +27,10 @@ struct Loaded {
   std::string error;
 };
 
-Loaded load(const fs::path& path, bool optimize, unsigned threads) {
+Loaded load(const fs::path& path, bool optimize, unsigned threads, const fs::path& optimized_file = {}) {
   try {
-    return {Session::from_file(path, {.optimize = optimize, .threads = threads}), {}};
+    const EngineOptions options{.optimize = optimize, .threads = threads, .optimized_file = optimized_file};
+    return {Session::from_file(path, options), {}};
   } catch (const Error& error) {
     return {std::nullopt, error.problem()};
   }
@@ -49,7 +50,7 @@ Sessions load_all(const VerifyJob& job) {
     sessions.reference = load(job.float_model, false, job.threads);
     sessions.plain = load(job.candidate, false, job.threads);
   });
-  sessions.candidate = load(job.candidate, true, job.threads);
+  sessions.candidate = load(job.candidate, true, job.threads, job.integers ? optimized_beside(job.candidate) : "");
   if (job.latency_seconds > 0) sessions.baseline = load(job.float_model, true, job.threads);
   other.get();
   return sessions;
@@ -216,6 +217,14 @@ void verify_into(const VerifyJob& job, VerifyResult& result) {
     return;
   }
   const Sessions sessions = load_all(job);
+  if (job.integers && sessions.candidate.session) {
+    try {
+      result.integers = integer_share(optimized_beside(job.candidate));
+    } catch (const Error& error) {
+      result.why = "which operators run in integers is not known: " + error.problem();
+    }
+    remove_optimized(job);
+  }
   result.loads = sessions.candidate.session.has_value();
   result.error = sessions.candidate.error;
   result.plain_error = sessions.plain.error;
@@ -240,6 +249,13 @@ void verify_into(const VerifyJob& job, VerifyResult& result) {
 }
 
 }  // namespace
+
+fs::path optimized_beside(const fs::path& model) { return model.string() + ".optimized"; }
+
+void remove_optimized(const VerifyJob& job) {
+  std::error_code ignored;
+  if (job.integers) fs::remove(optimized_beside(job.candidate), ignored);
+}
 
 VerifyResult verify(const VerifyJob& job) {
   const auto start = std::chrono::steady_clock::now();

@@ -11,6 +11,7 @@
 
 #include "data/labels.h"
 #include "data/samples.h"
+#include "engine/integer_share.h"
 #include "octet/measure.h"
 #include "octet/prepare.h"
 
@@ -26,6 +27,7 @@ struct VerifyJob {
   double sample_seconds = 20;                          // after this no further sample is begun
   std::uint64_t float_bytes = 0, candidate_bytes = 0;  // with external data; 0: the files' own sizes
   std::uint64_t memory_limit = 0;                      // 0: what the machine has left
+  bool integers = false;                               // look which operators the runtime computes in integers
   std::vector<std::string> probe;                      // values between the candidate's nodes to look at in one run
 };
 
@@ -59,11 +61,17 @@ struct VerifyResult {
   };
   std::optional<Latency> latency;
 
+  std::optional<IntegerShare> integers;  // where VerifyJob::integers asks
+
   ProbedValues probed;  // those of VerifyJob::probe that are tensors
 
   double seconds = 0;
   std::uint64_t peak_bytes = 0;  // of the process that verified
 };
+
+// Where the runtime writes what it makes of a candidate, and taking that away again, whoever was to do it.
+std::filesystem::path optimized_beside(const std::filesystem::path& model);
+void remove_optimized(const VerifyJob& job);
 
 // In this process. Throws Error(kData), Error(kRead) or Error(kUsage) for samples and options that do not fit;
 // everything the models do wrong is in the result.

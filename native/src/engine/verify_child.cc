@@ -49,6 +49,7 @@ json to_json(const VerifyJob& job) {
                    {"float_bytes", job.float_bytes},
                    {"candidate_bytes", job.candidate_bytes},
                    {"memory_limit", job.memory_limit},
+                   {"integers", job.integers},
                    {"probe", job.probe}};
   if (job.data) document["data"] = job.data->string();
   return document;
@@ -71,6 +72,7 @@ VerifyJob verify_job_from_json(const json& document) {
   document.at("float_bytes").get_to(job.float_bytes);
   document.at("candidate_bytes").get_to(job.candidate_bytes);
   document.at("memory_limit").get_to(job.memory_limit);
+  document.at("integers").get_to(job.integers);
   document.at("probe").get_to(job.probe);
   return job;
 }
@@ -102,6 +104,11 @@ json to_json(const VerifyResult& result) {
                             {"candidate", result.accuracy->candidate}};
   }
   if (!result.accuracy_why_not.empty()) document["accuracy_why_not"] = result.accuracy_why_not;
+  if (result.integers) {
+    document["integers"] = {{"integer", result.integers->integer},
+                            {"float", result.integers->floating},
+                            {"conversions", result.integers->conversions}};
+  }
   if (result.latency) {
     document["latency"] = {{"baseline", latency_json(result.latency->baseline)},
                            {"candidate", latency_json(result.latency->candidate)},
@@ -138,6 +145,12 @@ VerifyResult verify_result_from_json(const json& document) {
     result.accuracy = Accuracy{accuracy.at("output").get<std::string>(), accuracy.at("rows").get<std::uint64_t>(),
                                accuracy.at("reference").get<double>(), accuracy.at("candidate").get<double>()};
   }
+  if (document.contains("integers")) {
+    const json& integers = document.at("integers");
+    result.integers =
+        IntegerShare{integers.at("integer").get<std::map<std::string, int>>(),
+                     integers.at("float").get<std::map<std::string, int>>(), integers.at("conversions").get<int>()};
+  }
   if (document.contains("latency")) {
     const json& latency = document.at("latency");
     result.latency =
@@ -150,6 +163,7 @@ VerifyResult verify_result_from_json(const json& document) {
 VerifyResult verify_in_child(const VerifyJob& job, double timeout_seconds, const std::filesystem::path& executable) {
   ChildProcess child({kVerifyCommand}, text_of(to_json(job)), executable);
   const ChildResult ended = child.wait(timeout_seconds);
+  remove_optimized(job);  // of a child that did not come to it
   const json reply = json::parse(ended.output, nullptr, false);
   VerifyResult result;
   if (ended.timed_out || ended.exit_status != 0 || !reply.is_object()) {

@@ -1,0 +1,24 @@
+// Where static mode's ranges come from: samples that are run now, or what octet calibrate wrote.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/model_options.h"
+#include "octet/quantizer.h"
+
+namespace octet {
+
+struct RangeSource {
+  CalibOptions calib;
+  std::string ranges;
+
+  void add_to(CLI::App& command);  // beside InputOptions
+  bool given() const { return !calib.calib.empty() || !ranges.empty(); }
+  // Throws Error(kUsage) when mode and source do not go together.
+  void check(Mode mode, bool plan_given) const;
+  // Gives the plan the ranges it lacks. Returns what the user should know.
+  std::vector<std::string> fill(Quantizer& quantizer, const SampleOptions& samples) const;
+};
+
+}  // namespace octet
