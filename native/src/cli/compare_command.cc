@@ -3,11 +3,14 @@
 
 #include <iostream>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/compare_layers.h"
 #include "cli/model_options.h"
 #include "cli/quantize_report.h"
 #include "cli/terminal.h"
+#include "cli/text_file.h"
 #include "engine/verify.h"
 #include "octet/error.h"
 #include "octet/facts.h"
@@ -19,10 +22,41 @@ struct CompareOptions {
   std::string reference, candidate;
   InputOptions inputs;
   std::optional<double> min_sqnr;
-  bool json = false;
+  bool layers = false, json = false;
+  std::string plan;
+  std::size_t exclude_worst = 0;
 };
 
+struct Layers {
+  std::optional<LayersResult> layers;
+  std::vector<Exclusion> exclusions;
+};
+
+Layers look_at_layers(const CompareOptions& options, const VerifyJob& job) {
+  Layers result;
+  if (!options.layers) return result;
+  LayersJob layers;
+  layers.reference = job.float_model;
+  layers.candidate = job.candidate;
+  layers.data = job.data;
+  layers.samples = job.samples;
+  layers.synthetic = job.synthetic;
+  layers.progress = [](double fraction) { Terminal::progress("comparing values", fraction); };
+  result.layers = compare_layers(layers);
+  Terminal::clear_progress();
+  if (options.exclude_worst > 0) {
+    const Plan plan = read_plan_file(options.plan);
+    result.exclusions = exclude_worst(job, plan, rank_nodes(plan, *result.layers), options.exclude_worst);
+  }
+  return result;
+}
+
 void run(const CompareOptions& options) {
+  if (!options.layers && (options.exclude_worst > 0 || !options.plan.empty()))
+    throw Error(ErrorCode::kUsage, "--exclude-worst, --plan", "they go with --layers", "add it");
+  if ((options.exclude_worst > 0) != !options.plan.empty())
+    throw Error(ErrorCode::kUsage, "--exclude-worst", "the model is made again from its plan, without the worst nodes",
+                "give both --exclude-worst N and --plan FILE, which octet quantize --save-plan writes");
   VerifyJob job;
   job.float_model = options.reference;
   job.candidate = options.candidate;
@@ -38,8 +72,12 @@ void run(const CompareOptions& options) {
   if (!result.verified)
     throw Error(ErrorCode::kRun, options.reference, result.why, "check both models with octet inspect");
   if (!result.runs) throw Error(ErrorCode::kRun, options.candidate, result.error, "check the model with octet inspect");
+  const Layers layers = look_at_layers(options, job);
   if (options.json) {
-    std::cout << to_json(result).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    nlohmann::json document = to_json(result);
+    if (layers.layers) document["layers"] = layers_json(*layers.layers);
+    if (!layers.exclusions.empty()) document["exclusions"] = exclusions_json(layers.exclusions);
+    std::cout << document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
   } else {
     std::vector<std::vector<std::string>> rows = {
         {"output", "SQNR", "cosine", "largest error", "largest value", "top-1 agreement"}};
@@ -57,6 +95,8 @@ void run(const CompareOptions& options) {
     const std::string accuracy = accuracy_line(result);
     if (!accuracy.empty()) std::cout << accuracy << "\n";
     if (!result.finite) std::cout << "the candidate gives NaN or infinity where the reference does not\n";
+    if (layers.layers) std::cout << layers_text(*layers.layers);
+    if (!layers.exclusions.empty()) std::cout << exclusions_text(layers.exclusions, result.worst_sqnr_db);
   }
   if (options.min_sqnr && result.worst_sqnr_db < *options.min_sqnr) {
     throw Error(ErrorCode::kQuality, options.candidate,
@@ -75,6 +115,14 @@ void add_compare_command(CLI::App& app) {
   options->inputs.add_to(*command);
   command->add_option("--min-sqnr", options->min_sqnr, "exit with status 10 when the worst output is below")
       ->type_name("DB");
+  command->add_flag("--layers", options->layers,
+                    "also each value and weight: what its rounding alone loses, and all loss up to there");
+  command
+      ->add_option("--exclude-worst", options->exclude_worst,
+                   "with --layers and --plan: leave the worst 1 to N nodes in float and measure what that gives back")
+      ->type_name("N");
+  command->add_option("--plan", options->plan, "the plan that B was made from (octet quantize --save-plan)")
+      ->type_name("FILE");
   command->add_flag("--json", options->json, "report as JSON");
   command->callback([options] { run(*options); });
 }

@@ -2,16 +2,14 @@
 #include <utility>
 
 #include "cli/model_options.h"
-#include "data/mapped_file.h"
+#include "cli/text_file.h"
 #include "octet/error.h"
 
 namespace octet {
 namespace {
 
 ImageOptions read_recipe(const std::string& path) {
-  const auto source = open_file(path);
-  std::string text(source->size(), '\0');
-  source->read(0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
+  const std::string text = read_text_file(path);
   try {
     return image_options_from_json(text);
   } catch (const Error& fault) {

@@ -18,14 +18,24 @@ void write_text_file(const std::filesystem::path& path, const std::string& text,
   file.commit();
 }
 
-Ranges read_ranges_file(const std::filesystem::path& path) {
+namespace {
+
+// What is said of a file's content names the file too.
+template <class Parse>
+auto parse_file(const std::filesystem::path& path, Parse&& parse) {
   try {
-    return ranges_from_json(read_text_file(path));
+    return parse(read_text_file(path));
   } catch (const Error& fault) {
     if (fault.code() == ErrorCode::kRead) throw;
     const std::string place = fault.where().empty() ? "" : fault.where() + ": ";
     throw Error(fault.code(), path.string(), place + fault.problem(), fault.next());
   }
 }
+
+}  // namespace
+
+Ranges read_ranges_file(const std::filesystem::path& path) { return parse_file(path, ranges_from_json); }
+
+Plan read_plan_file(const std::filesystem::path& path) { return parse_file(path, plan_from_json); }
 
 }  // namespace octet

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 
+#include "octet/plan.h"
 #include "octet/ranges.h"
 
 namespace octet {
@@ -14,5 +15,8 @@ void write_text_file(const std::filesystem::path& path, const std::string& text,
 
 // What octet calibrate wrote. Throws Error naming the file.
 Ranges read_ranges_file(const std::filesystem::path& path);
+
+// What octet quantize --save-plan wrote. Throws Error naming the file.
+Plan read_plan_file(const std::filesystem::path& path);
 
 }  // namespace octet

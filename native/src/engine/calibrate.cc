@@ -9,7 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "data/mapped_file.h"
+#include "engine/model_session.h"
 #include "engine/worker_crew.h"
 #include "octet/error.h"
 #include "octet/segments.h"
@@ -17,10 +17,6 @@
 namespace octet {
 namespace {
 
-namespace fs = std::filesystem;
-
-// Larger segments go through files: the runtime maps their weights instead of copying them twice.
-constexpr std::uint64_t kMostInMemory = std::uint64_t{32} << 20;
 // Samples may be this much larger than what was planned for before the plan is made anew.
 constexpr double kOverBudget = 1.25;
 
@@ -29,25 +25,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 bool is_observed_type(int type) { return type == kFloat || type == kFloat16 || type == kBfloat16 || type == kDouble; }
-
-Session open_segment(const Model& model, const EngineOptions& options) {
-  if (const SaveResult size = measure_model(model); size.model_bytes + size.external_bytes <= kMostInMemory) {
-    MemorySink sink;
-    save_model(model, sink);
-    return Session::from_bytes(sink.bytes(), options);
-  }
-  // Under temporary names, gone when this returns: the runtime holds on to the weights it mapped.
-  const fs::path folder = fs::temp_directory_path();
-  OutputFile weights(folder / "octet-segment.data", true), file(folder / "octet-segment.onnx", true);
-  SaveOptions save;
-  save.external_data = true;
-  save.external_location = weights.temporary().filename().string();
-  save_model(
-      model, file, [&]() -> ByteSink& { return weights; }, save);
-  weights.flush();
-  file.flush();
-  return Session::from_file(file.temporary(), options);
-}
 
 // What was seen of one value that was NaN or infinite.
 struct NonFinite {
@@ -153,7 +130,7 @@ class CalibrationRun {
     segmented_.cut(sizes_, whole_ ? std::numeric_limits<std::uint64_t>::max() : options_.memory_budget);
     sessions_.clear();
     for (std::size_t i = 0; i < segmented_.segments().size(); ++i)
-      sessions_.push_back(open_segment(segmented_.model_of(i), engine_));
+      sessions_.push_back(open_session(segmented_.model_of(i), engine_));
   }
 
   // Bytes alive at the end of a segment; remembers how large each value got.
