@@ -3,6 +3,7 @@
 // steps.
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "calibrate/range_searches.h"
 
@@ -23,7 +24,8 @@ class Search {
     double low = 1, high = 1, noise = 0;
   };
 
-  Point at(double low, double high) const { return {low, high, noise_.of(range({low, high}))}; }
+  // Its noise is only right below the limit.
+  Point at(double low, double high, double limit) const { return {low, high, noise_.of(range({low, high}), limit)}; }
   Interval range(const Point& point) const {
     return {static_cast<float>(ends_.low * point.low), static_cast<float>(ends_.high * point.high)};
   }
@@ -33,7 +35,7 @@ class Search {
     double share = 1;
     const Point start = best;
     for (int i = 0; i <= kSteps; ++i, share *= kStep) {
-      const Point next = at(low ? share : start.low, high ? share : start.high);
+      const Point next = at(low ? share : start.low, high ? share : start.high, best.noise);
       if (next.noise < best.noise) best = next;
     }
     return best;
@@ -54,7 +56,7 @@ class Search {
       for (bool moved = true; moved;) {
         moved = false;
         const auto attempt = [&](double l, double h) {
-          const Point next = at(std::min(l, 1.0), std::min(h, 1.0));
+          const Point next = at(std::min(l, 1.0), std::min(h, 1.0), best.noise);
           if (next.noise < best.noise) best = next, moved = true;
         };
         for (const double by : {step, 1 / step}) {
@@ -80,7 +82,7 @@ Interval mse_range(const QuantizationNoise& noise, Interval seen, bool symmetric
   const bool low = ends.low<0, high = ends.high> 0;
   if (!low && !high) return seen;
   const Search search(noise, ends);
-  const Search::Point whole = search.at(1, 1);
+  const Search::Point whole = search.at(1, 1, std::numeric_limits<double>::infinity());
   Search::Point best = whole;
   if (low && high) {
     best = search.scan(whole, true, true);

@@ -46,7 +46,7 @@ double mean_square(double x, double y, double a, double b) {
 
 }  // namespace
 
-double QuantizationNoise::of(Interval range) const {
+double QuantizationNoise::of(Interval range, double limit) const {
   TensorPlan plan;
   plan.type = type_;
   plan.symmetric = symmetric_;
@@ -57,7 +57,10 @@ double QuantizationNoise::of(Interval range) const {
   const double a = levels.low - zero_point, b = levels.high - zero_point;
   const double step = scale, per_step = 1 / step;
   double sum = 0;
-  for (const Slice& s : spread_.slices()) sum += s.count * mean_square(s.low * per_step, s.high * per_step, a, b);
+  for (const Slice& s : spread_.slices()) {
+    sum += s.count * mean_square(s.low * per_step, s.high * per_step, a, b);
+    if (sum * step * step >= limit) break;  // no term is negative
+  }
   return sum * step * step;
 }
 
