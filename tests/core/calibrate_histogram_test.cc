@@ -7,6 +7,7 @@
 
 #include "calibrate_values.h"
 #include "kernels/histogram_kernels.h"
+#include "kernels/scalar_kernels.h"
 
 namespace octet {
 namespace {

@@ -52,17 +52,5 @@ std::uint32_t smallest_magnitude_bits(std::span<const float> x) {
   return HWY_DYNAMIC_DISPATCH(SmallestMagnitudeBits)(x);
 }
 
-namespace scalar {
-
-std::uint32_t smallest_magnitude_bits(std::span<const float> x) {
-  std::uint32_t least = 0xFFFFFFFFu;
-  for (const float v : x) {
-    const std::uint32_t magnitude = bit_cast<std::uint32_t>(v) & 0x7FFFFFFFu;
-    if (magnitude != 0) least = std::min(least, magnitude);
-  }
-  return least;
-}
-
-}  // namespace scalar
 }  // namespace octet
 #endif  // HWY_ONCE

@@ -10,8 +10,4 @@ namespace octet {
 // bits, which are above those of every number.
 std::uint32_t smallest_magnitude_bits(std::span<const float> x);
 
-namespace scalar {
-std::uint32_t smallest_magnitude_bits(std::span<const float> x);
-}
-
 }  // namespace octet

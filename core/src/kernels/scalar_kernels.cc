@@ -136,6 +136,15 @@ std::uint64_t accumulate_row_range(std::span<const float> x, std::span<float> lo
   return skipped;
 }
 
+std::uint32_t smallest_magnitude_bits(std::span<const float> x) {
+  std::uint32_t least = 0xFFFFFFFFu;
+  for (const float v : x) {
+    const std::uint32_t magnitude = bit_cast<std::uint32_t>(v) & 0x7FFFFFFFu;
+    if (magnitude != 0) least = std::min(least, magnitude);
+  }
+  return least;
+}
+
 void half_to_float(std::span<const std::uint16_t> half, std::span<float> out) {
   for (std::size_t i = 0; i < half.size(); ++i) {
     const std::uint32_t sign = (half[i] & 0x8000u) << 16, exponent = half[i] & 0x7C00u, mantissa = half[i] & 0x3FFu;
