@@ -161,3 +161,50 @@ def limit_of_none(folder):
 @bad("usage", "--shuffle")
 def seed_that_is_none(folder):
     return with_picture(folder, None, "--shuffle", "often")
+
+
+def calibrate(folder, *options, **arrays):
+    arguments = with_samples(folder, **arrays)
+    return ["calibrate", arguments[1], "--calib", folder / "data", "-o", folder / "out/r.json", *options]
+
+
+@bad("data", "data")
+def calibration_without_samples(folder):
+    """microsoft/onnxruntime#13044: a reader that yields nothing."""
+    return calibrate(folder)
+
+
+@bad("data", "data", "shard 2 of 2", "not one sample")
+def empty_shard(folder):
+    return calibrate(folder, "--shard", "2/2", x=X)
+
+
+@bad("usage", "--shard 3/2")
+def shard_that_is_none(folder):
+    return calibrate(folder, "--shard", "3/2", x=X)
+
+
+@bad("data", "0.npz", "x")
+def calibration_on_another_shape(folder):
+    return calibrate(folder, x=np.ones((4, 31), np.float32))
+
+
+@bad("usage", "--calib")
+def calibration_on_nothing(folder):
+    return ["calibrate", quantize(folder)[1], "-o", folder / "out/r.json"]
+
+
+@bad("usage", "--merge")
+def merging_and_calibrating(folder):
+    return calibrate(folder, "--merge", folder / "data/0.npz", x=X)
+
+
+@bad("malformed", "ranges.json")
+def merging_what_is_no_ranges(folder):
+    (folder / "ranges.json").write_text("[]")
+    return ["calibrate", "--merge", folder / "ranges.json", "-o", folder / "out/r.json"]
+
+
+@bad("read", "missing.json")
+def merging_what_is_not_there(folder):
+    return ["calibrate", "--merge", folder / "missing.json", "-o", folder / "out/r.json"]

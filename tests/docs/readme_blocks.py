@@ -23,7 +23,7 @@ _BLOCK = re.compile(r"(?<=<!-- checked -->\n```console\n).*?(?=^```$)", re.DOTAL
 # What differs from run to run or between machines: the times and everything that follows from them.
 _VOLATILE = [
     (re.compile(r"latency .*"), "latency"),
-    (re.compile(r"verified in .*"), "verified in"),
+    (re.compile(r"(verified|calibrated) in .*"), r"\1 in"),
     (re.compile(r"largest error \S+ of the largest value"), "largest error"),  # of float sums in another order
     (re.compile(r"[^|]* core.*, load [^;]*; "), ""),  # the machine
     (re.compile(r"(?:^|(?<=: ))[^:]*: ([\d.]+× (?:smaller|larger)), .*$"), r"VERDICT, \1"),

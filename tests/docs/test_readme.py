@@ -24,7 +24,7 @@ def test_examples_say_what_is_shown(examples):
 
 def test_there_are_examples():
     assert {word for examples in blocks() for e in examples for word in e.command.split()[:2]} >= {
-        *("scripts/demo", "scripts/octet", "prepare", "quantize", "compare")
+        *("scripts/demo", "scripts/octet", "prepare", "calibrate", "quantize", "compare")
     }
 
 
@@ -44,7 +44,7 @@ def test_exit_statuses_are_those_of_the_core():
 
 
 def helps():
-    commands = ("inspect", "prepare", "quantize", "compare", "bench")
+    commands = ("inspect", "prepare", "calibrate", "quantize", "compare", "bench")
     return {command: octet(command, "--help").succeeded().stdout for command in commands}
 
 
@@ -54,7 +54,7 @@ def test_options_exist():
     tools = re.compile(r"--preset|--prefix")  # CMake's and npm's
     for option in set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", tools.sub("", README))):
         assert option in everywhere, f"README.md names {option}, no command has it"
-    for command in ("prepare", "quantize"):
+    for command in ("prepare", "calibrate", "quantize"):
         for row in table_after(f"### How to {command}"):
             for option in re.findall(r"--[a-z][a-z0-9-]+", row[0]):
                 assert option in texts[command], option

@@ -26,7 +26,7 @@ struct CalibrateOptions {
   std::vector<std::string> merge;
   CalibOptions calib;
   SampleFlags samples;
-  std::uint64_t memory_budget = 128;
+  std::uint64_t memory_budget = CalibrationOptions{}.memory_budget >> 20;
   bool no_prepare = false, no_observe = false, force = false, json = false;
 };
 
@@ -95,6 +95,7 @@ void merge(const CalibrateOptions& options) {
   }
   std::cout << fmt::format("{} files → {}\nranges of {} values, {} samples\n", options.merge.size(), options.output,
                            ranges.tensors.size(), ranges.samples);
+  if (const std::string hint = few_samples_hint(ranges.samples); !hint.empty()) std::cout << hint << "\n";
 }
 
 void calibrate(const CalibrateOptions& options) {
@@ -111,7 +112,8 @@ void calibrate(const CalibrateOptions& options) {
   Terminal::clear_progress();
   write_text_file(options.output, ranges_to_json(result.ranges) + "\n", options.force);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  const std::string hint = few_samples_hint(result.ranges.samples);
+  // Of a part, only the whole can tell whether it is enough.
+  const std::string hint = sample_options.shards > 1 ? "" : few_samples_hint(result.ranges.samples);
   if (options.json) {
     Json json = facts_of(result.ranges);
     json["source"] = samples->description();
