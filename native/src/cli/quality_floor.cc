@@ -43,11 +43,15 @@ double sqnr_of(const VerifyResult& result) {
   return usable(result) && result.finite ? result.worst_sqnr_db : -kSqnrEqual;
 }
 
+bool is_product(const std::string& op) {
+  return op == "Conv" || op == "ConvTranspose" || op == "MatMul" || op == "Gemm";
+}
+
 std::vector<std::string> active_nodes(const Plan& plan) {
   std::vector<std::string> nodes;
   for (const NodePlan& node : plan.nodes) {
-    // What only lies between static products follows them.
-    const bool between = node.action == Action::kStatic && node.weights.empty();
+    // What only lies between static products follows them. A product whose weight is small has none in the list.
+    const bool between = node.action == Action::kStatic && node.weights.empty() && !is_product(node.op);
     if (node.action != Action::kKeep && !between) nodes.push_back(node.node);
   }
   return nodes;
