@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 from bad_samples import vision
-from octet_cli import PROJECT, octet, quantize
+from octet_cli import EXIT, PROJECT, octet, quantize
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
@@ -110,3 +110,16 @@ def test_shuffled_samples_keep_their_labels(tmp_path):
     ]
     assert accuracy[0]["accuracy"] == accuracy[1]["accuracy"]
     assert accuracy[0]["accuracy"]["reference"] > 0.9
+
+
+def test_few_samples_are_said_and_more_advised_where_outputs_drift(tmp_path):
+    data = PROJECT / "tests/data/digits_cnn"
+    arguments = PROJECT / "tests/data/digits_cnn.onnx", "--calib", data / "calib", "--data", data / "eval"
+    fine = quantize(arguments[0], tmp_path / "fine.onnx", *arguments[1:], "--min-sqnr", "10")
+    notes = " ".join(fine["plan"]["notes"])
+    assert "calibrated on 8 samples" in notes and "at least 500" not in notes
+    held = quantize(arguments[0], tmp_path / "held.onnx", *arguments[1:], "--min-sqnr", "45")
+    assert held["first_sqnr_db"] < 45 <= held["verify"]["worst_sqnr_db"]
+    assert "at least 500 representative samples (there were 8)" in " ".join(held["plan"]["notes"])
+    failed = octet("quantize", arguments[0], "-o", tmp_path / "no.onnx", *arguments[1:], "--min-sqnr", "250")
+    assert failed.exit == EXIT["quality"] and "at least 500" in failed.stderr

@@ -39,14 +39,6 @@ struct QuantizeOptions {
   bool no_verify = false, force = false, json = false, external_data = false;
 };
 
-Plan read_plan(const fs::path& path) {
-  try {
-    return plan_from_json(read_text_file(path));
-  } catch (const Error& fault) {
-    throw Error(fault.code(), path.string(), fault.problem(), fault.next());
-  }
-}
-
 class QuantizeRun {
  public:
   explicit QuantizeRun(const QuantizeOptions& options) : options_(options) {}
@@ -56,7 +48,7 @@ class QuantizeRun {
     const PlanOptions plan_options = options_.quantization.plan_options(options_.ranges.given());
     options_.ranges.check(plan_options.mode, !options_.plan.empty());
     std::optional<Plan> given;
-    if (!options_.plan.empty()) given = read_plan(options_.plan);
+    if (!options_.plan.empty()) given = read_plan_file(options_.plan);
     Model model = open_model(options_.model);
     input_bytes_ = model.file_bytes;
     Quantizer quantizer(
@@ -65,8 +57,9 @@ class QuantizeRun {
         });
     synthetic_ = options_.inputs.synthetic(quantizer.facts());
     QuantizeReport report;
-    for (std::string& note : options_.ranges.fill(quantizer, options_.inputs.samples.sample_options(0)))
-      quantizer.plan().notes.push_back(std::move(note));
+    RangeSource::Filled filled = options_.ranges.fill(quantizer, options_.inputs.samples.sample_options(0));
+    calibrated_on_ = filled.samples;
+    for (std::string& note : filled.notes) quantizer.plan().notes.push_back(std::move(note));
     auto pending = write(quantizer.plan(), quantizer);
     if (!options_.no_verify) pending = prove(quantizer, std::move(pending), report);
     if (!options_.save_plan.empty())
@@ -141,6 +134,8 @@ class QuantizeRun {
     const bool judged = report.verify->verified && !report.verify->synthetic;
     if (judged && report.verify->worst_sqnr_db < floor()) {
       report.first_sqnr_db = report.verify->worst_sqnr_db;
+      const std::string advice = calibrated_on_ > 0 ? more_samples_advice(calibrated_on_) : "";
+      if (!advice.empty()) quantizer.plan().notes.push_back("below the floor: " + advice);
       pending.reset();  // its name is needed again
       const Quantizer& fixed = quantizer;
       const FloorResult held = hold_floor(quantizer.plan(), floor(), kFloorSeconds,
@@ -152,7 +147,8 @@ class QuantizeRun {
         throw Error(ErrorCode::kQuality, options_.output,
                     fmt::format("outputs drift to {}, below the floor of {}", format_db(report.verify->worst_sqnr_db),
                                 format_db(floor())),
-                    "nothing was written; lower --min-sqnr, leave nodes out, or pass --force to take it all the same");
+                    "nothing was written; lower --min-sqnr, leave nodes out, or pass --force to take it all the same" +
+                        (advice.empty() ? "" : "; " + advice));
       }
     }
     return pending;
@@ -181,6 +177,7 @@ class QuantizeRun {
   const QuantizeOptions& options_;
   std::uint64_t input_bytes_ = 0;
   SyntheticOptions synthetic_;
+  std::size_t calibrated_on_ = 0;  // samples; 0: not at all
 };
 
 }  // namespace

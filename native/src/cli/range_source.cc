@@ -27,7 +27,7 @@ void RangeSource::check(Mode mode, bool plan_given) const {
            "pass --calib DATA, or --ranges FILE from octet calibrate; dynamic mode needs neither");
 }
 
-std::vector<std::string> RangeSource::fill(Quantizer& quantizer, const SampleOptions& options) const {
+RangeSource::Filled RangeSource::fill(Quantizer& quantizer, const SampleOptions& options) const {
   if (!ranges.empty()) {
     const Ranges learned = read_ranges_file(ranges);
     try {
@@ -35,7 +35,7 @@ std::vector<std::string> RangeSource::fill(Quantizer& quantizer, const SampleOpt
     } catch (const Error& fault) {
       throw Error(fault.code(), ranges, fault.problem(), fault.next());
     }
-    return {};
+    return {learned.samples, {}};
   }
   if (calib.calib.empty()) return {};
   const auto samples = open_samples(calib.calib, inputs_of(quantizer.model()), options);
@@ -43,9 +43,9 @@ std::vector<std::string> RangeSource::fill(Quantizer& quantizer, const SampleOpt
   calibration.progress = [](double fraction) { Terminal::progress("calibrating", fraction); };
   Calibration result = run_calibration(quantizer.model(), quantizer.taps(), *samples, calibration);
   quantizer.set_ranges(result.ranges);
-  std::vector<std::string> notes = std::move(result.notes);
-  if (std::string hint = few_samples_hint(samples->size()); !hint.empty()) notes.push_back(std::move(hint));
-  return notes;
+  Filled filled{samples->size(), std::move(result.notes)};
+  if (std::string hint = few_samples_hint(filled.samples); !hint.empty()) filled.notes.push_back(std::move(hint));
+  return filled;
 }
 
 }  // namespace octet

@@ -17,8 +17,12 @@ struct RangeSource {
   bool given() const { return !calib.calib.empty() || !ranges.empty(); }
   // Throws Error(kUsage) when mode and source do not go together.
   void check(Mode mode, bool plan_given) const;
-  // Gives the plan the ranges it lacks. Returns what the user should know.
-  std::vector<std::string> fill(Quantizer& quantizer, const SampleOptions& samples) const;
+  // Gives the plan the ranges it lacks.
+  struct Filled {
+    std::size_t samples = 0;         // that the ranges were learned from
+    std::vector<std::string> notes;  // what the user should know
+  };
+  Filled fill(Quantizer& quantizer, const SampleOptions& samples) const;
 };
 
 }  // namespace octet
