@@ -161,7 +161,7 @@ TEST(CalibrateChoose, MseIsNearTheBestOfAll) {
       double best = measure(values, {low, high}, r).noise;
       for (int i = 1; i <= 40; ++i) {
         for (int j = 1; j <= 40; ++j) {
-          const Interval range = {low * static_cast<float>(i) / 40, high * static_cast<float>(j) / 40};
+          const Interval range = {low * (static_cast<float>(i) / 40), high * (static_cast<float>(j) / 40)};
           if (!symmetric || i == 40 || j == 40) best = std::min(best, measure(values, range, r).noise);
         }
       }

@@ -179,6 +179,32 @@ TEST(CalibrateRanges, HostileJson) {
     EXPECT_THAT(message_of(ErrorCode::kMalformed, [&] { ranges_from_json(text); }), HasSubstr("ranges")) << text;
 }
 
+// Single bytes changed: refused, or ranges that every method can still read.
+TEST(CalibrateRanges, DamagedJson) {
+  const std::string sound = ranges_to_json(ranges_over({1, 2}));
+  test::SplitMix random(6);
+  int accepted = 0, refused = 0;
+  for (int i = 0; i < 1500; ++i) {
+    std::string text = sound;
+    for (std::uint64_t n = random.next() % 3 + 1; n > 0; --n)
+      text[random.next() % text.size()] = "0123456789-.,[]{}e\"x"[random.next() % 20];
+    try {
+      Ranges ranges = ranges_from_json(text);
+      ++accepted;
+      ranges.merge(Ranges(ranges));
+      for (const auto& [name, seen] : ranges.tensors) {
+        const Interval range = choose_range(seen, {RangeMethod::kPercentile}).range;
+        EXPECT_LE(range.low, range.high);
+      }
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::kMalformed);
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 100);
+  EXPECT_GT(accepted, 10);
+}
+
 TEST(CalibrateFingerprint, IsOfWhatTheModelComputes) {
   const char* text = "g (float[n,32] x) => (float[n,48] y) <float[32,48] w> { [m] y = MatMul(x, w) }";
   const auto proto = pictures::proto_of(text);
