@@ -59,22 +59,32 @@ void leave_integers(Plan& plan, NodePlan& node, const std::string& why) {
   node.absorbs.clear();
 }
 
-// What lay between static products leaves integers with the last of them before or behind it: alone it only rounds.
-void drop_lonely_nodes(Plan& plan, const std::string& why) {
+// Static nodes other than products with no static node before them or none behind: alone they only round.
+std::set<std::string> lonely_nodes(const Plan& plan) {
+  std::set<std::string> reads, writes, lonely;
+  for (const NodePlan& node : plan.nodes) {
+    if (node.action != Action::kStatic) continue;
+    reads.insert(node.reads.begin(), node.reads.end());
+    writes.insert(node.writes.begin(), node.writes.end());
+  }
+  const auto any = [](const std::vector<std::string>& names, const std::set<std::string>& in) {
+    return std::any_of(names.begin(), names.end(), [&](const auto& name) { return in.contains(name); });
+  };
+  for (const NodePlan& node : plan.nodes) {
+    if (node.action != Action::kStatic || is_static_product(node.op)) continue;
+    if (!any(node.reads, writes) || !(node.writes.empty() || any(node.writes, reads))) lonely.insert(node.node);
+  }
+  return lonely;
+}
+
+// What lay between static products leaves integers with the last of them before or behind it. What stood alone before,
+// since it was asked for, stays.
+void drop_lonely_nodes(Plan& plan, const std::set<std::string>& before, const std::string& why) {
   for (bool changed = true; changed;) {
     changed = false;
-    std::set<std::string> reads, writes;
-    for (const NodePlan& node : plan.nodes) {
-      if (node.action != Action::kStatic) continue;
-      reads.insert(node.reads.begin(), node.reads.end());
-      writes.insert(node.writes.begin(), node.writes.end());
-    }
-    const auto any = [](const std::vector<std::string>& names, const std::set<std::string>& in) {
-      return std::any_of(names.begin(), names.end(), [&](const auto& name) { return in.contains(name); });
-    };
+    const std::set<std::string> lonely = lonely_nodes(plan);
     for (NodePlan& node : plan.nodes) {
-      if (node.action != Action::kStatic || is_static_product(node.op)) continue;
-      if (any(node.reads, writes) && (node.writes.empty() || any(node.writes, reads))) continue;
+      if (!lonely.contains(node.node) || before.contains(node.node)) continue;
       leave_integers(plan, node, why);
       changed = true;
     }
@@ -83,8 +93,9 @@ void drop_lonely_nodes(Plan& plan, const std::string& why) {
 
 // Out of integers, and with it the nodes and values that were there for it alone.
 void demote_static(Plan& plan, NodePlan& node, const std::string& why) {
+  const std::set<std::string> lonely = lonely_nodes(plan);
   leave_integers(plan, node, why);
-  drop_lonely_nodes(plan, "its neighbours are in float");
+  drop_lonely_nodes(plan, lonely, "its neighbours are in float");
   drop_unused_activations(plan);
 }
 

@@ -3,6 +3,7 @@
 
 #include "octet/error.h"
 #include "quantize/rewrite_static.h"
+#include "quantize/weight_params.h"
 
 namespace octet {
 namespace {
@@ -14,17 +15,31 @@ void copy_attributes(const onnx::NodeProto& from, onnx::NodeProto& to) { *to.mut
 
 }  // namespace
 
-bool StaticRewrite::has_operator(const StaticRule& rule) const {
-  return rule.kind == StaticKind::kCarry ? rule.integer_kernel : !rule.qlinear.empty();
+// Whether the runtime has a kernel on integers for the types at hand; where it has none, Q and DQ stand around the
+// node.
+bool StaticRewrite::has_operator(const NodeAt& at, const NodePlan& plan, const StaticRule& rule) const {
+  const ActivationPlan& x = *values_.plan_of(plan.reads.front());
+  for (const auto* names : {&plan.reads, &plan.writes}) {
+    for (const std::string& name : *names) {
+      if (values_.plan_of(name)->type != x.type) return false;
+      // The elements go on as they are: what reads them must find the same scale and zero point.
+      if (rule.kind == StaticKind::kCarry && !values_.share_params(name, x.tensor)) return false;
+    }
+  }
+  if (rule.kind == StaticKind::kCarry) return rule.integer_kernel;
+  if (rule.qlinear.empty() || bit_width(x.type) != 8) return false;
+  if (rule.kind != StaticKind::kProduct) return true;
+  const QuantType weight = rewriter_.quantized(at, 1)->plan->type;
+  return bit_width(weight) == 8 && (!is_signed(x.type) || is_signed(weight));
 }
 
-std::vector<std::string> StaticRewrite::operand(const NodeAt& at, int input) {
+std::vector<std::string> StaticRewrite::operand(const NodeAt& at, int input, const NodePlan& plan) {
   const std::string& name = at.node->input(input);
   if (values_.plan_of(name)) {
     const StoredParams params = values_.params(name);
     return {values_.integers_of(name), params.scale_name, params.zero_point_name};
   }
-  const auto constant = values_.constant(at, input, plan_.activations.front());
+  const auto constant = values_.constant(at, input, *values_.plan_of(plan.reads.front()));
   return {constant.data, constant.params.scale_name, constant.params.zero_point_name};
 }
 
@@ -37,7 +52,7 @@ void StaticRewrite::rewrite_qoperator(const NodeAt& at, const NodePlan& plan, co
   } else if (output.value.empty()) {
     return rewrite_qdq(at, plan, rule);  // integers in, float out: no operator does that
   } else {
-    compute_qoperator(at, rule, output);
+    compute_qoperator(at, plan, rule, output);
   }
 }
 
@@ -56,8 +71,9 @@ void StaticRewrite::product_qoperator(const NodeAt& at, const Output& output) {
   const onnx::NodeProto& node = *at.node;
   const ProductWeight weight = product_weight(rewriter_, at);
   const ProductBias bias = product_bias(rewriter_, at, weight, values_.params(node.input(0)).scale);
-  const std::vector<std::string> x = operand(at, 0);
-  std::vector<std::string> inputs = {x[0], x[1], x[2]};
+  const StoredParams own = values_.params(node.input(0));
+  const std::vector<std::string> x = {values_.integers_of(node.input(0)), own.scale_name, own.zero_point_name};
+  std::vector<std::string> inputs = x;
   const bool added_behind = !bias.behind.empty();
   const bool in_integers = !output.value.empty() && !added_behind;
   const std::string product = in_integers    ? values_.integers_of(output.value)
@@ -106,19 +122,18 @@ void StaticRewrite::product_qoperator(const NodeAt& at, const Output& output) {
   values_.restore_output(at.node, output.value);
 }
 
-void StaticRewrite::compute_qoperator(const NodeAt& at, const StaticRule& rule, const Output& output) {
+void StaticRewrite::compute_qoperator(const NodeAt& at, const NodePlan& plan, const StaticRule& rule,
+                                      const Output& output) {
   const onnx::NodeProto& node = *at.node;
   const StoredParams y = values_.params(output.value);
   std::vector<std::string> inputs;
   if (is_op(node, "Concat")) inputs = {y.scale_name, y.zero_point_name};
   for (int input = 0; input < node.input_size(); ++input) {
-    const bool listed =
-        rule.inputs.front() < 0 || std::find(rule.inputs.begin(), rule.inputs.end(), input) != rule.inputs.end();
-    if (!listed) {
+    if (!rule.takes(input)) {
       inputs.push_back(node.input(input));
       continue;
     }
-    for (const std::string& part : operand(at, input)) inputs.push_back(part);
+    for (const std::string& part : operand(at, input, plan)) inputs.push_back(part);
   }
   if (!is_op(node, "Concat")) {
     inputs.push_back(y.scale_name);

@@ -4,6 +4,7 @@
 
 #include "model/graph_match.h"
 #include "octet/error.h"
+#include "quantize/weight_params.h"
 
 namespace octet {
 namespace {
@@ -11,6 +12,9 @@ namespace {
 [[noreturn]] void refuse(const NodePlan& plan, const std::string& what) {
   throw Error(ErrorCode::kUsage, "plan: node '" + plan.node + "'", what, "plan the model again");
 }
+
+// What rounding a scale to float32 adds to the largest value at most.
+constexpr double kScaleRounding = 0x1p-23;
 
 bool reads_value(const NodePlan& plan, const std::string& value) {
   return std::find(plan.reads.begin(), plan.reads.end(), value) != plan.reads.end();
@@ -27,14 +31,20 @@ void StaticRewrite::check(const NodeAt& at, const NodePlan& plan) const {
   if (!rule || rule->kind == StaticKind::kClamp) refuse(plan, node.op_type() + " has no static form");
   if (at.scope != &rewriter_.view().main()) refuse(plan, "inside a subgraph only weights are stored in integers");
   for (const std::string& value : plan.reads) {
-    if (std::find(node.input().begin(), node.input().end(), value) == node.input().end())
-      refuse(plan, "it does not read '" + value + "'");
+    bool found = false;
+    for (int input = 0; input < node.input_size(); ++input)
+      found = found || (node.input(input) == value && rule->takes(input));
+    if (!found) refuse(plan, "it does not read '" + value + "' in integers");
   }
   if (plan.reads.empty()) refuse(plan, "it reads nothing in integers");
+  if (!plan.absorbs.empty() && (rule->kind == StaticKind::kCarry || plan.writes.size() != 1))
+    refuse(plan, "it cannot absorb '" + plan.absorbs + "'");
+  for (const std::string& value : plan.writes) {
+    if (plan.absorbs.empty() && std::find(node.output().begin(), node.output().end(), value) == node.output().end())
+      refuse(plan, "it does not write '" + value + "'");
+  }
   for (int input = 0; input < node.input_size(); ++input) {
-    const bool listed =
-        rule->inputs.front() < 0 || std::find(rule->inputs.begin(), rule->inputs.end(), input) != rule->inputs.end();
-    const Value* value = listed ? rewriter_.view().input(at, input) : nullptr;
+    const Value* value = rule->takes(input) ? rewriter_.view().input(at, input) : nullptr;
     if (!value || reads_value(plan, value->name)) continue;
     if (!value->constant() || value->initializer->data_type() != onnx::TensorProto::FLOAT)
       refuse(plan, "its input '" + value->name + "' is not planned in integers");
@@ -45,7 +55,13 @@ void StaticRewrite::check(const NodeAt& at, const NodePlan& plan) const {
   if (!weight || through_transpose || weight->plan->block_size > 0 || weight->plan->transposed || weight->plan->across)
     refuse(plan, "its weight is not planned in a layout that integer kernels read");
   if (weight->source.data_type() != onnx::TensorProto::FLOAT) refuse(plan, "its weight is no float32 tensor");
+  if (!weight->plan->axis) return;
   if (weight->plan->axes != 1) refuse(plan, "its weight has scales along several axes");
+  if (!weight->plan->symmetric) refuse(plan, "scales per channel need a symmetric weight: kernels take one zero point");
+  const std::vector<WeightSlot> slots = find_rule(node)->slots({rewriter_.model(), rewriter_.view(), at, {}});
+  const auto slot = std::find_if(slots.begin(), slots.end(), [](const WeightSlot& entry) { return entry.input == 1; });
+  if (slot == slots.end() || slot->axis != weight->plan->axis)
+    refuse(plan, "the scales of its weight do not run along its outputs");
 }
 
 void StaticRewrite::prepare(const std::vector<NodeAt>& nodes) {
@@ -61,23 +77,26 @@ StaticRewrite::Output StaticRewrite::output_of(const NodeAt& at, const NodePlan&
   if (plan.writes.empty()) return output;
   output.value = plan.writes.front();
   if (plan.absorbs.empty()) {
-    if (at.node->output(0) != output.value) refuse(plan, "it does not write '" + output.value + "'");
+    if (at.node->output(0) != output.value) refuse(plan, "its first output is not '" + output.value + "'");
     return output;
   }
   const Value* own = rewriter_.view().find(*at.scope, at.node->output(0));
   const Use* use = only_use(*own);
-  if (!use || use->node->output_size() != 1 || use->node->output(0) != output.value ||
+  const bool clamps = use && (is_op(*use->node, "Relu") || is_op(*use->node, "Clip")) && use->input == 0;
+  if (!clamps || use->node->output_size() != 1 || use->node->output(0) != output.value ||
       rewriter_.node_ids().of(*use->node) != plan.absorbs)
     refuse(plan, "'" + plan.absorbs + "' is not the one reader of its output");
   output.clamp = use->node;
   return output;
 }
 
-// Rounding saturates at the ends of the range: the same as the clamp when the range begins at 0, the smallest integer,
-// and does not end above the upper bound.
+// Rounding saturates at the ends of the type: the same as the clamp when 0 is the smallest integer and the largest is
+// not above the upper bound. Asked of what is stored, since a value that calibration saw as nothing but 0 has a scale
+// that its range does not tell.
 bool StaticRewrite::clamp_is_exact(const onnx::NodeProto& clamp, const std::string& value) {
-  const ActivationPlan& plan = *values_.plan_of(value);
-  if (!plan.range || plan.range->low < 0 || plan.symmetric) return false;
+  const StoredParams& params = values_.params(value);
+  const IntegerRange integers = integer_range(values_.plan_of(value)->type, false, false);
+  if (params.zero_point != integers.low) return false;
   if (is_op(clamp, "Relu")) return true;
   const auto bound = [&](int input, const char* name) -> std::optional<double> {
     if (find_attribute(clamp, name)) return float_attribute(clamp, name, 0);
@@ -85,7 +104,9 @@ bool StaticRewrite::clamp_is_exact(const onnx::NodeProto& clamp, const std::stri
     return scalar_of(rewriter_.model(), rewriter_.view().find(rewriter_.view().main(), clamp.input(input)));
   };
   const auto low = bound(1, "min"), high = bound(2, "max");
-  return is_op(clamp, "Clip") && low == 0.0 && (!high || static_cast<double>(plan.range->high) <= *high);
+  const double largest =
+      static_cast<double>(params.scale) * (static_cast<double>(integers.high) - static_cast<double>(integers.low));
+  return is_op(clamp, "Clip") && low == 0.0 && (!high || largest <= *high * (1 + kScaleRounding));
 }
 
 // A clamp that rounding does not replace stays where it is, behind the node and before the rounding.
@@ -101,7 +122,7 @@ void StaticRewrite::settle_clamp(const NodeAt& at, Output& output) {
 
 void StaticRewrite::rewrite(const NodeAt& at, const NodePlan& plan) {
   const StaticRule& rule = *find_static_rule(*at.node);
-  if (plan_.format == Format::kQOperator && has_operator(rule))
+  if (plan_.format == Format::kQOperator && has_operator(at, plan, rule))
     rewrite_qoperator(at, plan, rule);
   else
     rewrite_qdq(at, plan, rule);
@@ -113,13 +134,14 @@ void StaticRewrite::write_rounded(const NodeAt& at, int index, const std::string
   values_.round_output(at.node, raw, value);
 }
 
-std::string StaticRewrite::dequantized_constant(const NodeAt& at, int input) {
-  const auto constant = values_.constant(at, input, plan_.activations.front());
+std::string StaticRewrite::dequantized_constant(const NodeAt& at, int input, const NodePlan& plan) {
+  const ActivationPlan& like = *values_.plan_of(plan.reads.front());
+  const auto constant = values_.constant(at, input, like);
   const std::string output = rewriter_.fresh(at.node->input(input) + "_dequantized");
   values_.place(
       rewriter_.node_before(at, "DequantizeLinear",
                             {constant.data, constant.params.scale_name, constant.params.zero_point_name}, {output}),
-      false, 8);
+      false, bit_width(like.type));
   return output;
 }
 
@@ -146,9 +168,9 @@ void StaticRewrite::product_qdq(const NodeAt& at, Output& output) {
     set_float_attribute(node, "alpha", 1);
     set_float_attribute(node, "beta", 1);
   }
+  // A bias that is no vector is added behind, in float; one that beta takes away is there no more.
+  if (bias.data.empty() && node.input_size() > 2) rewriter_.reroute(node, 2, "");
   if (bias.behind.empty()) return;
-  // A bias that is no vector is added behind, in float.
-  rewriter_.reroute(node, 2, "");
   const std::string product = rewriter_.fresh(node.output(0) + "_product");
   rewriter_.rename_output(node, 0, product);
   if (output.value.empty() || output.clamp) {
@@ -174,13 +196,11 @@ void StaticRewrite::rewrite_qdq(const NodeAt& at, const NodePlan& plan, const St
     return;
   }
   for (int input = 0; input < at.node->input_size(); ++input) {
-    const bool listed =
-        rule.inputs.front() < 0 || std::find(rule.inputs.begin(), rule.inputs.end(), input) != rule.inputs.end();
-    if (!listed || at.node->input(input).empty()) continue;
+    if (!rule.takes(input) || at.node->input(input).empty()) continue;
     if (reads_value(plan, at.node->input(input)))
       rewriter_.reroute(*at.node, input, values_.rounded(at.node->input(input)));
     else
-      rewriter_.reroute(*at.node, input, dequantized_constant(at, input));
+      rewriter_.reroute(*at.node, input, dequantized_constant(at, input, plan));
   }
   if (rule.kind == StaticKind::kCompute && !plan.writes.empty()) {
     Output output = output_of(at, plan);

@@ -32,15 +32,15 @@ class StaticRewrite {
   void rewrite_qdq(const NodeAt& at, const NodePlan& plan, const StaticRule& rule);
   void product_qdq(const NodeAt& at, Output& output);
   void write_rounded(const NodeAt& at, int index, const std::string& value);
-  std::string dequantized_constant(const NodeAt& at, int input);
+  std::string dequantized_constant(const NodeAt& at, int input, const NodePlan& plan);
 
-  bool has_operator(const StaticRule& rule) const;
+  bool has_operator(const NodeAt& at, const NodePlan& plan, const StaticRule& rule) const;
   void rewrite_qoperator(const NodeAt& at, const NodePlan& plan, const StaticRule& rule);
   void product_qoperator(const NodeAt& at, const Output& output);
   void carry_qoperator(const NodeAt& at, const NodePlan& plan);
-  void compute_qoperator(const NodeAt& at, const StaticRule& rule, const Output& output);
+  void compute_qoperator(const NodeAt& at, const NodePlan& plan, const StaticRule& rule, const Output& output);
   // {integers, scale, zero point} of an input.
-  std::vector<std::string> operand(const NodeAt& at, int input);
+  std::vector<std::string> operand(const NodeAt& at, int input, const NodePlan& plan);
 
   Rewriter& rewriter_;
   const Plan& plan_;

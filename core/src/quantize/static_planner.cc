@@ -57,10 +57,8 @@ void StaticPlanner::find_blocks_to_spare() {
 std::vector<const Value*> StaticPlanner::read_by(const NodeAt& at, const StaticRule& rule) const {
   std::vector<const Value*> values;
   for (int input = 0; input < at.node->input_size(); ++input) {
-    const bool listed =
-        rule.inputs.front() < 0 || std::find(rule.inputs.begin(), rule.inputs.end(), input) != rule.inputs.end();
     const Value* value = view_.input(at, input);
-    if (listed && is_activation(value) && std::find(values.begin(), values.end(), value) == values.end())
+    if (rule.takes(input) && is_activation(value) && std::find(values.begin(), values.end(), value) == values.end())
       values.push_back(value);
   }
   return values;
@@ -71,10 +69,8 @@ std::string StaticPlanner::refusal(const NodeAt& at, const StaticRule& rule) con
   if (at.scope != &view_.main()) return "inside a subgraph only weights are stored in integers";
   if (read_by(at, rule).empty()) return "no float32 value made by the model goes into it";
   for (int input = 0; input < node.input_size(); ++input) {
-    const bool listed =
-        rule.inputs.front() < 0 || std::find(rule.inputs.begin(), rule.inputs.end(), input) != rule.inputs.end();
     const Value* value = view_.input(at, input);
-    if (!listed || !value || is_activation(value)) continue;
+    if (!rule.takes(input) || !value || is_activation(value)) continue;
     if (!value->constant() || value->initializer->data_type() != TensorProto::FLOAT)
       return "its input '" + value->name + "' is no float32 tensor";
     if (!has_finite_values(model_, *value->initializer))

@@ -35,6 +35,12 @@ std::uint64_t output_channels(const onnx::NodeProto& node, const TensorProto& we
   return dim(is_op(node, "Gemm") && int_attribute(node, "transB", 0) != 0 ? 0 : 1);
 }
 
+// Whether scales per channel are scales per output. Those of a grouped ConvTranspose run along its input channels.
+bool scales_follow_outputs(const onnx::NodeProto& node, std::size_t scales, std::uint64_t channels) {
+  const bool grouped = is_op(node, "ConvTranspose") && int_attribute(node, "group", 1) != 1;
+  return scales == 1 || (scales == channels && !grouped);
+}
+
 // The bias per output channel, beta included; nothing when it is no vector over the channels.
 std::optional<std::vector<float>> channel_bias(const TensorStore& store, const NodeAt& at, const TensorProto& bias,
                                                std::uint64_t channels) {
@@ -101,19 +107,20 @@ ProductBias product_bias(Rewriter& rewriter, const NodeAt& at, const ProductWeig
   const std::uint64_t channels = output_channels(*at.node, matrix.source);
   const std::string name = at.node->input(2);
   const std::string wish = at.node->output(0) + "_bias";
-  // Scales along the input channels of a grouped ConvTranspose are none of its outputs.
-  const bool fits = weight.scale.size() == 1 || weight.scale.size() == channels;
   const TensorProto* stored = stored_bias(rewriter.view(), at);
   const bool convolution = is_op(*at.node, "Conv") || is_op(*at.node, "ConvTranspose");
   std::vector<float> scales;
   for (const float scale : weight.scale) scales.push_back(scale * input_scale);
+  // Then the product runs in float, and any scale will do for all.
+  if (!scales_follow_outputs(*at.node, scales.size(), channels))
+    scales = {*std::max_element(scales.begin(), scales.end())};
   result.per_channel = scales.size() > 1;
   const auto store_scales = [&] {
     std::vector<std::int64_t> dims;
     if (result.per_channel) dims.push_back(static_cast<std::int64_t>(scales.size()));
     result.scale_name = rewriter.add_floats(*at.scope, wish + "_scale", TensorProto::FLOAT, dims, scales);
   };
-  if (stored && fits) {
+  if (stored) {
     if (const auto values = channel_bias(rewriter.model().store(), at, *stored, channels)) {
       std::vector<std::int32_t> integers;
       for (std::size_t c = 0; c < values->size(); ++c) {
@@ -128,7 +135,7 @@ ProductBias product_bias(Rewriter& rewriter, const NodeAt& at, const ProductWeig
       return result;
     }
   }
-  if (convolution && fits) {
+  if (convolution) {
     // A convolution's bias is a vector over its channels, whoever makes it.
     store_scales();
     const std::string steps = rewriter.before(at, "Div", {name, result.scale_name}, wish + "_steps");
@@ -153,7 +160,7 @@ void fit_scales_to_biases(Rewriter& rewriter, StaticValues& values, const std::v
     const TensorStore& store = rewriter.model().store();
     const std::uint64_t channels = output_channels(*at.node, weight.source);
     const auto bias = channel_bias(store, at, *stored, channels);
-    if (!bias || (weight.params->scale.size() != 1 && weight.params->scale.size() != channels)) continue;
+    if (!bias || !scales_follow_outputs(*at.node, weight.params->scale.size(), channels)) continue;
     const double input_scale =
         static_cast<double>(values.params(at.node->input(0)).scale) * static_cast<double>(alpha_of(*at.node));
     const std::vector<bool> zero = zero_channels(store, weight);

@@ -1,5 +1,7 @@
 #include "quantize/static_rules.h"
 
+#include <algorithm>
+
 namespace octet {
 namespace {
 
@@ -64,6 +66,10 @@ const std::vector<StaticRule>& rules() {
 }
 
 }  // namespace
+
+bool StaticRule::takes(int input) const {
+  return inputs.front() < 0 || std::find(inputs.begin(), inputs.end(), input) != inputs.end();
+}
 
 const StaticRule* find_static_rule(const onnx::NodeProto& node) {
   for (const StaticRule& rule : rules()) {

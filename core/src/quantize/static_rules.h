@@ -28,6 +28,8 @@ struct StaticRule {
   // ONNX Runtime has an integer kernel for it, fused from Q/DQ on both sides.
   bool integer_kernel = true;
   std::string_view qlinear = {};  // its QOperator form; empty: none, it keeps DQ and Q around it
+
+  bool takes(int input) const;  // in integers
 };
 
 // Null when the operator has no static form.

@@ -51,6 +51,8 @@ StaticValues::StaticValues(Rewriter& rewriter, const Plan& plan) : rewriter_(rew
   }
   for (auto& [name, entry] : entries_) {
     const ActivationPlan& root = *root_of(entry).plan;
+    if (root.type != entry.plan->type)
+      refuse(name, "it is the same as '" + root.tensor + "', but of another type", "give both one type");
     if (!root.range) refuse(name, "it has no range", "calibrate first: pass --calib DATA or --ranges FILE");
     if (!std::isfinite(root.range->low) || !std::isfinite(root.range->high) || root.range->low > root.range->high)
       refuse(name, "its range is no finite interval", "give it low <= high");
@@ -79,6 +81,10 @@ const StaticValues::Entry& StaticValues::root_of(const Entry& start) const {
     at = &next->second;
   }
   return *at;
+}
+
+bool StaticValues::share_params(const std::string& one, const std::string& other) const {
+  return &root_of(entry(one)) == &root_of(entry(other));
 }
 
 const StoredParams& StaticValues::params(const std::string& value) {

@@ -27,6 +27,8 @@ class StaticValues {
   // Null when the value is not planned in integers.
   const ActivationPlan* plan_of(const std::string& value) const;
   const StoredParams& params(const std::string& value);
+  // Whether one only carries the other's elements on.
+  bool share_params(const std::string& one, const std::string& other) const;
 
   // Q and DQ of a value that `producer` made in float under the name `raw`; whoever reads the value reads it rounded.
   void round_output(const onnx::NodeProto* producer, const std::string& raw, const std::string& value);
@@ -55,6 +57,7 @@ class StaticValues {
     bool made_here = false;  // by a static node
   };
   Entry& entry(const std::string& value);
+  const Entry& entry(const std::string& value) const { return const_cast<StaticValues*>(this)->entry(value); }
   const Entry& root_of(const Entry& entry) const;
   void quantize_float(const std::string& value, Entry& entry);
 

@@ -1,0 +1,199 @@
+// Every operator that static mode knows, in every format and type: calibrated on its own samples, run with the
+// runtime's optimizations on and off, against the float model as written.
+#include <gmock/gmock.h>
+
+#include "engine/calibrate.h"
+#include "engine/engine.h"
+#include "engine/integer_share.h"
+#include "graph_pictures.h"
+#include "octet/measure.h"
+#include "static_models.h"
+#include "tiny_models.h"
+
+namespace octet {
+namespace {
+
+using pictures::StaticModel;
+
+// 8 bits each for activations on both sides and for weights lose about 40 dB per step; a wrong scale, zero point, axis
+// or bias leaves 15 or less.
+constexpr double kMinSqnr = 25;
+// Symmetric activations leave half of the range unused where values have one sign: a bit, 6 dB.
+constexpr double kMinSqnrSymmetric = kMinSqnr - 6;
+// The runtime's kernels round once where Q and DQ round twice.
+constexpr double kMinAgreement = 30;
+// Of integer outputs: values so close that rounding decides between them are rare.
+constexpr double kMinEqual = 0.8;
+constexpr int kSamples = 4;
+
+class FixedSamples final : public SampleReader {
+ public:
+  explicit FixedSamples(std::vector<Sample> samples) : samples_(std::move(samples)) {}
+  std::optional<Sample> next() override {
+    return at_ == samples_.size() ? std::nullopt : std::optional<Sample>(samples_[at_++]);
+  }
+  void rewind() override { at_ = 0; }
+  std::size_t size() const override { return samples_.size(); }
+  std::string name() const override { return std::to_string(at_ - 1) + ".npz"; }
+  std::string description() const override { return "the list"; }
+
+ private:
+  std::vector<Sample> samples_;
+  std::size_t at_ = 0;
+};
+
+struct Way {
+  std::string name;
+  PlanOptions options;
+};
+
+std::vector<Way> ways() {
+  std::vector<Way> all;
+  const auto add = [&](Format format, QuantType activations, QuantType weights, bool symmetric = false) {
+    for (const bool per_channel : {true, false}) {
+      Way way;
+      way.options.mode = Mode::kStatic;
+      way.options.target = Target::kX64;
+      way.options.prepare = false;
+      way.options.format = format;
+      way.options.activation_type = activations;
+      way.options.weight_type = weights;
+      way.options.symmetric_activations = symmetric;
+      way.options.per_channel = per_channel;
+      way.name = std::string(name_of(format)) + " " + std::string(name_of(activations)) + "/" +
+                 std::string(name_of(weights)) + (symmetric ? " symmetric" : "") +
+                 (per_channel ? " per channel" : " per tensor");
+      all.push_back(way);
+    }
+  };
+  for (const Format format : {Format::kQdq, Format::kQOperator}) {
+    for (const QuantType activations : {QuantType::kUint8, QuantType::kInt8}) {
+      for (const QuantType weights : {QuantType::kInt8, QuantType::kUint8}) add(format, activations, weights);
+      add(format, activations, QuantType::kInt8, true);
+    }
+  }
+  add(Format::kQdq, QuantType::kUint16, QuantType::kInt8);
+  add(Format::kQdq, QuantType::kInt16, QuantType::kInt8);
+  add(Format::kQdq, QuantType::kInt16, QuantType::kInt16);
+  return all;
+}
+
+std::vector<Sample> samples_of(const onnx::ModelProto& model) {
+  std::uint32_t state = 99;
+  const auto next = [&] { return static_cast<float>((state = state * 1664525u + 1013904223u) >> 8) / 16777216.0f; };
+  std::vector<Sample> samples(kSamples);
+  for (int i = 0; i < kSamples; ++i) {
+    for (const auto& input : model.graph().input()) {
+      Tensor& tensor = samples[static_cast<std::size_t>(i)][input.name()];
+      tensor.type = input.type().tensor_type().elem_type();
+      for (const auto& dim : input.type().tensor_type().shape().dim()) tensor.dims.push_back(dim.dim_value());
+      std::vector<float> values(element_count(tensor.dims));
+      for (float& value : values) value = 2 * next() - 1 + next();
+      if (tensor.type == kFloat) {
+        tensor = tiny::floats(tensor.dims, values);
+      } else if (tensor.type == kBool) {
+        tensor.bytes.push_back(static_cast<std::uint8_t>(i % 2));
+      } else {
+        ADD_FAILURE() << "no values for type " << tensor.type;
+      }
+    }
+  }
+  return samples;
+}
+
+double worst_agreement(const std::vector<Sample>& wanted, const std::vector<Sample>& found) {
+  DriftMeter meter;
+  for (std::size_t i = 0; i < wanted.size(); ++i) meter.add(wanted[i], found[i]);
+  double worst = meter.worst_sqnr_db();
+  for (const OutputDrift& output : meter.result()) {
+    EXPECT_TRUE(output.comparable) << output.name << ": " << output.why_not;
+    const int type = wanted.front().at(output.name).type;
+    if (type == kInt64) {
+      EXPECT_GE(output.top1_agreement.value_or(0), kMinEqual) << output.name;
+    }
+  }
+  return worst;
+}
+
+class StaticRuns : public testing::TestWithParam<StaticModel> {
+ protected:
+  void SetUp() override {
+    const auto proto = pictures::proto_of(GetParam().text, GetParam().opset);
+    samples_ = samples_of(proto);
+    original_ = fixtures::to_bytes(proto);
+    wanted_ = run(original_, false);
+  }
+
+  std::vector<Sample> run(const fixtures::Bytes& model, bool optimize) {
+    const Session session = Session::from_bytes(model, {.optimize = optimize});
+    std::vector<Sample> outputs;
+    for (const Sample& sample : samples_) outputs.push_back(session.run(sample));
+    return outputs;
+  }
+
+  Quantizer calibrated(PlanOptions options) {
+    options.op_types = GetParam().op_types;
+    Quantizer quantizer(fixtures::load(original_), options);
+    if (ranges_.tensors.empty()) {
+      FixedSamples samples(samples_);
+      ranges_ = run_calibration(quantizer.model(), quantizer.taps(true), samples).ranges;
+    }
+    quantizer.set_ranges(ranges_);
+    return quantizer;
+  }
+
+  fixtures::Bytes original_;
+  std::vector<Sample> samples_, wanted_;
+  Ranges ranges_;
+};
+
+TEST_P(StaticRuns, NearTheFloatModelInEveryWay) {
+  for (const Way& way : ways()) {
+    SCOPED_TRACE(way.name);
+    try {
+      const Quantizer quantizer = calibrated(way.options);
+      const bool linear = GetParam().name.starts_with("Resize_linear_alone");
+      EXPECT_EQ(quantizer.plan().activations.empty(), linear) << pictures::picture(quantizer.plan());
+      Model model = quantizer.apply(quantizer.plan());
+      pictures::expect_sound(model);
+      const auto bytes = fixtures::save(model);
+      const auto plain = run(bytes, false), optimized = run(bytes, true);
+      const double least = way.options.symmetric_activations ? kMinSqnrSymmetric : kMinSqnr;
+      EXPECT_GT(worst_agreement(wanted_, plain), least) << "plain" << pictures::picture(model);
+      EXPECT_GT(worst_agreement(wanted_, optimized), least) << "optimized" << pictures::picture(model);
+      EXPECT_GT(worst_agreement(plain, optimized), kMinAgreement) << pictures::picture(model);
+    } catch (const std::exception& fault) {
+      ADD_FAILURE() << fault.what();
+    }
+  }
+}
+
+// Each node out of integers by itself, and one after the other.
+TEST_P(StaticRuns, WhateverIsDemoted) {
+  for (const Way& way : ways()) {
+    if (!way.name.ends_with("uint8/qint8 per channel")) continue;
+    const Quantizer quantizer = calibrated(way.options);
+    for (const bool alone : {false, true}) {
+      Plan plan = quantizer.plan();
+      for (const NodePlan& node : quantizer.plan().nodes) {
+        if (alone) plan = quantizer.plan();
+        while (!demote(plan, node.node, "for the test").empty()) {
+          SCOPED_TRACE(way.name + pictures::picture(plan));
+          try {
+            Model model = quantizer.apply(plan);
+            pictures::expect_sound(model);
+            EXPECT_GT(worst_agreement(wanted_, run(fixtures::save(model), true)), kMinSqnr) << pictures::picture(model);
+          } catch (const std::exception& fault) {
+            ADD_FAILURE() << fault.what();
+          }
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, StaticRuns, testing::ValuesIn(pictures::static_models()),
+                         [](const auto& at) { return at.param.name; });
+
+}  // namespace
+}  // namespace octet
