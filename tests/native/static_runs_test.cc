@@ -192,6 +192,57 @@ TEST_P(StaticRuns, WhateverIsDemoted) {
   }
 }
 
+// What the runtime makes of a model with Q and DQ in the default types, when it optimizes.
+IntegerShare share_of(const std::string& name, QuantType activations) {
+  for (const StaticModel& model : pictures::static_models()) {
+    if (model.name != name) continue;
+    const auto proto = pictures::proto_of(model.text, model.opset);
+    PlanOptions options = ways().front().options;
+    options.activation_type = activations;
+    options.op_types = model.op_types;
+    Quantizer quantizer(fixtures::load(proto), options);
+    FixedSamples samples(samples_of(proto));
+    quantizer.set_ranges(run_calibration(quantizer.model(), quantizer.taps(), samples).ranges);
+    const tiny::Folder folder;
+    const auto bytes = fixtures::save(quantizer.apply(quantizer.plan()));
+    Session::from_bytes(bytes, {.optimized_file = folder / "optimized.onnx"});
+    return integer_share(folder / "optimized.onnx");
+  }
+  ADD_FAILURE() << "no model is named " << name;
+  return {};
+}
+
+TEST(StaticKernels, TheRuntimeRecognizesQAndDqAroundEveryOperatorThatItHasInIntegers) {
+  const std::map<std::string, std::map<std::string, int>> expected = {
+      {"conv_relu_conv", {{"QLinearConv", 2}}},
+      {"conv_relu6_conv", {{"QLinearConv", 2}}},
+      {"conv_1d", {{"QLinearConv", 1}}},
+      {"conv_transpose_grouped_between", {{"QLinearConv", 2}}},
+      {"matmul_twice", {{"QLinearMatMul", 1}, {"MatMulIntegerToFloat", 1}}},
+      {"matmul_add_matmul", {{"QLinearMatMul", 1}, {"QLinearAdd", 1}, {"MatMulIntegerToFloat", 1}}},
+      {"gemm_then_gemm", {{"QGemm", 2}}},
+      {"conv_residual", {{"QLinearConv", 3}, {"QLinearAdd", 1}}},
+      {"conv_silu_conv", {{"QLinearConv", 2}, {"QLinearSigmoid", 1}, {"QLinearMul", 1}}},
+      {"Mul_between", {{"QLinearConv", 2}, {"QLinearMul", 1}}},
+      {"Add_of_a_table_between", {{"QLinearConv", 2}, {"QLinearAdd", 1}}},
+      {"Sigmoid_between", {{"QLinearConv", 2}, {"QLinearSigmoid", 1}}},
+      {"LeakyRelu_between", {{"QLinearConv", 2}, {"QLinearLeakyRelu", 1}}},
+      {"GlobalAveragePool_between", {{"QLinearConv", 2}, {"QLinearGlobalAveragePool", 1}}},
+      {"AveragePool_between", {{"QLinearConv", 2}, {"QLinearAveragePool", 1}}},
+      {"Concat_between", {{"QLinearConv", 2}, {"QLinearSigmoid", 1}, {"QLinearConcat", 1}, {"QLinearLeakyRelu", 1}}},
+      {"Concat_with_a_constant", {{"QLinearConv", 2}, {"QLinearConcat", 1}}},
+      {"Softmax_between", {{"QLinearConv", 2}, {"QLinearSoftmax", 1}}},
+      {"Where_between", {{"QLinearConv", 2}, {"QLinearSigmoid", 1}, {"QLinearWhere", 1}}},
+      {"MaxPool_between", {{"QLinearConv", 2}}},
+      {"Resize_between", {{"QLinearConv", 2}}},
+      {"Split_between", {{"QLinearConv", 2}, {"QLinearAdd", 1}}},
+  };
+  for (const auto& [name, operators] : expected) {
+    SCOPED_TRACE(name);
+    EXPECT_THAT(share_of(name, QuantType::kUint8).integer, testing::ContainerEq(operators));
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Models, StaticRuns, testing::ValuesIn(pictures::static_models()),
                          [](const auto& at) { return at.param.name; });
 
