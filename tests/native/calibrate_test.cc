@@ -144,6 +144,20 @@ TEST(Calibrate, TellsWhatWasNotFinite) {
               ElementsAre("'a': 3 values were NaN or infinite in 2 of 3 samples, first in 1.npz; they are left out"));
 }
 
+TEST(Calibrate, TellsOfAFewTensorsThatWereNotFinite) {
+  std::string nodes = "v0 = Neg(x)";
+  std::vector<std::string> taps = {"x", "v0"};
+  for (int i = 1; i < 8; ++i) {
+    nodes += " v" + std::to_string(i) + " = Neg(v" + std::to_string(i - 1) + ")";
+    taps.push_back("v" + std::to_string(i));
+  }
+  const Model model = model_of("g (float[n] x) => (float[n] v7) { " + nodes + " }");
+  ListedSamples samples({floats_of({2}, {kInf, 1})});
+  const Calibration result = run_calibration(model, taps, samples);
+  ASSERT_EQ(result.notes.size(), 6u);
+  EXPECT_THAT(result.notes.back(), HasSubstr("4 other"));
+}
+
 TEST(Calibrate, EmptyTensorsCountForNothing) {
   const Model model = model_of(R"(g (float[n] x) => (float[n] y) { a = Neg(x) y = Relu(a) })");
   ListedSamples samples({floats_of({0}, {}), floats_of({1}, {3})});

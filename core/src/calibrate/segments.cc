@@ -28,7 +28,7 @@ struct Made {
   bool crosses() const { return type.has_tensor_type() && type.tensor_type().elem_type() != 0; }
 };
 
-struct Range {
+struct NodeRange {
   int begin = 0, end = 0;
 };
 
@@ -69,7 +69,7 @@ struct SegmentedModel::Impl {
   std::unordered_map<std::string, std::size_t> made_by_name;
   std::vector<std::vector<std::string>> reads;  // by node: values of the main graph, stored ones too; each once
   std::unordered_set<std::string> inputs;       // that whoever runs the model gives
-  std::vector<Range> ranges;
+  std::vector<NodeRange> ranges;
   std::vector<Segment> segments;
 
   int nodes() const { return model.proto().graph().node_size(); }
@@ -159,7 +159,7 @@ void SegmentedModel::Impl::look(const std::vector<std::string>& wanted) {
 
 void SegmentedModel::Impl::describe_segments() {
   segments.clear();
-  for (const Range& range : ranges) {
+  for (const NodeRange& range : ranges) {
     Segment segment;
     std::unordered_set<std::string> seen;
     for (int i = range.begin; i < range.end; ++i) {
@@ -287,7 +287,7 @@ void SegmentedModel::cut(const std::map<std::string, std::uint64_t>& bytes, std:
 const std::vector<Segment>& SegmentedModel::segments() const { return impl_->segments; }
 
 Model SegmentedModel::model_of(std::size_t index) const {
-  const Range range = impl_->ranges.at(index);
+  const NodeRange range = impl_->ranges.at(index);
   const Segment& segment = impl_->segments.at(index);
   Model result = impl_->model.clone();
   auto& graph = *result.proto().mutable_graph();

@@ -1,6 +1,7 @@
 #include "engine/calibrate.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,12 +20,20 @@ namespace {
 
 // Samples may be this much larger than what was planned for before the plan is made anew.
 constexpr double kOverBudget = 1.25;
+constexpr std::size_t kMostNotes = 5;  // an infinite mask goes through every layer
 
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 bool is_observed_type(int type) { return type == kFloat || type == kFloat16 || type == kBfloat16 || type == kDouble; }
+
+// What sessions leave lies between other things and would stay with the process, beside what the next ones take.
+void give_back_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 // What was seen of one value that was NaN or infinite.
 struct NonFinite {
@@ -57,6 +66,10 @@ class CalibrationRun {
       throw Error(ErrorCode::kData, samples.description(), "there is not one sample to learn ranges from",
                   "give some with --calib");
     for (const auto& [name, seen] : non_finite_) {
+      if (result_.notes.size() == kMostNotes) {
+        result_.notes.push_back(fmt::format("so were values of {} other tensors", non_finite_.size() - kMostNotes));
+        break;
+      }
       result_.notes.push_back(
           fmt::format("'{}': {} values were NaN or infinite in {} of {} samples{}; they are left out", name,
                       result_.ranges.tensors.at(name).non_finite(), seen.samples, result_.ranges.samples,
@@ -128,7 +141,10 @@ class CalibrationRun {
 
   void cut() {
     segmented_.cut(sizes_, whole_ ? std::numeric_limits<std::uint64_t>::max() : options_.memory_budget);
-    sessions_.clear();
+    if (!sessions_.empty()) {
+      sessions_.clear();
+      give_back_memory();
+    }
     for (std::size_t i = 0; i < segmented_.segments().size(); ++i)
       sessions_.push_back(open_session(segmented_.model_of(i), engine_));
   }

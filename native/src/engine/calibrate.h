@@ -25,7 +25,7 @@ struct CalibrationOptions {
 
 struct Calibration {
   Ranges ranges;
-  std::vector<std::string> notes;  // values that were NaN or infinite, and where first
+  std::vector<std::string> notes;  // tensors with values that were NaN or infinite, and where first; the first few
   std::size_t segments = 0;        // that the model ran in
   double run_seconds = 0, observe_seconds = 0;
 };
