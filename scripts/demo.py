@@ -16,8 +16,10 @@ PROJECT = Path(__file__).resolve().parent.parent
 OCTET = Path(os.environ.get("OCTET_BIN") or PROJECT / "build/native/octet").resolve()
 DATA = PROJECT / "tests/data"
 
-# Each way with the options that make it.
+# Each way with the options that make it; CALIB stands for the folder of a model's calibration samples.
+CALIB = "CALIB"
 EVERY_MODEL = {
+    "Static INT8": ["--calib", CALIB],
     "Dynamic INT8": ["--mode", "dynamic"],
     "Weights INT8": ["--mode", "weights"],
     "Weights INT8, any runtime": ["--mode", "weights", "--target", "any"],
@@ -46,6 +48,7 @@ def variants_of(name, ways, folder):
     files, failures = {}, {}
     for method, options in ways.items():
         output = Path(folder) / f"{name}.{len(files) + len(failures)}.onnx"
+        options = [DATA / name / "calib" if option == CALIB else option for option in options]
         try:
             octet("quantize", DATA / f"{name}.onnx", "-o", output, "--data", DATA / name / "eval", *options)
             files[method] = output

@@ -14,12 +14,15 @@ onnxruntime.set_default_logger_severity(4)
 EQUAL, BROKEN = 200.0, -999.0
 
 
-def session(path, optimized=True):
-    """One thread, so that sums are always taken in the same order."""
+def session(path, optimized=True, optimized_file=None):
+    """One thread, so that sums are always taken in the same order. `optimized_file`: where the runtime is to write what
+    it makes of the model."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.log_severity_level = 1, 4
     levels = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = levels.ORT_ENABLE_ALL if optimized else levels.ORT_DISABLE_ALL
+    if optimized_file:
+        options.optimized_model_filepath = str(optimized_file)
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 

@@ -120,7 +120,7 @@ struct PlanOptions {
   Format format = Format::kQdq;
   QuantType activation_type = QuantType::kUint8;
   bool symmetric_activations = false;
-  RangeMethod method = RangeMethod::kMinMax;
+  RangeMethod method = RangeMethod::kBest;
   double percentile = 99.9;
   int block_size = 0;  // 0: 32 for 4 bits, none for 8 bits
   // Names of nodes, globs over names (* ?), or op:TYPE. Empty nodes_to_quantize and op_types mean all.

@@ -61,7 +61,7 @@ void refuse_clash(const std::filesystem::path& model, const std::filesystem::pat
 // --mode, --target, --weight-type …: what a plan is made from.
 struct QuantizationOptions {
   std::string mode = "auto", target = "auto", weight_type = "qint8";
-  std::string format = "qdq", activation_type = "quint8", method = "minmax";
+  std::string format = "qdq", activation_type = "quint8", method = "best";
   double percentile = 99.9;
   bool per_channel = false, per_tensor = false, reduce_range = false, no_prepare = false, symmetric_activations = false;
   int block_size = 0;

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "cli/speed_reason.h"
 #include "cli/terminal.h"
 #include "octet/report.h"
 #include "octet/verdict.h"
@@ -99,6 +100,7 @@ std::string verify_lines(const VerifyResult& verify) {
                         format_times(verify.latency->speedup.low), format_times(verify.latency->speedup.high));
   }
   if (verify.integers) text += integer_line(*verify.integers);
+  text += speed_reason(verify);
   if (verify.consistency_sqnr_db < kConsistentDb) {
     text += fmt::format(
         "caution: with graph optimizations on, the runtime computes something else than with them off ({} between the "
@@ -164,6 +166,7 @@ std::string quantize_report_json(const QuantizeReport& report, Quantizer& quanti
   json["changed"] = report.changed;
   if (report.first_sqnr_db) json["first_sqnr_db"] = *report.first_sqnr_db;
   json["min_sqnr_db"] = report.min_sqnr_db;
+  if (const std::string why = report.verify ? speed_reason(*report.verify) : ""; !why.empty()) json["speed"] = why;
   json["verify"] = report.verify
                        ? Json::parse(to_json(*report.verify).dump(-1, ' ', false, Json::error_handler_t::replace))
                        : Json{{"verified", false}, {"why", "--no-verify"}};

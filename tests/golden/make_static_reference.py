@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Writes static_reference.csv: Octet and the reference tool side by side with equal settings: the same prepared model and
+samples, static QDQ, u8 activations, s8 weights, Conv, MatMul and Gemm with stored weights. SQNR of the worst output over
+the evaluation samples, and the model's own metric for float, reference and Octet.
+
+make_static_reference.py [--only NAME,NAME] [--methods minmax,percentile,entropy]
+"""
+
+import argparse
+import csv
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "zoo"), str(HERE.parent / "support")]
+
+import onnx
+import runtime
+from fetch_zoo import ensure
+from metrics import rate
+from octet_cli import octet
+from quantized_zoo import TARGET, float_run
+from sources import models
+
+TABLE = HERE / "static_reference.csv"
+COLUMNS = ("model", "method", "granularity", "reference_db", "octet_db", "metric", "float_metric", "reference_metric")
+COLUMNS += ("octet_metric", "reference_error")
+OPERATORS = ["Conv", "MatMul", "Gemm"]
+# Its histogram methods keep every value of every sample: more than this is not to be had everywhere.
+MEMORY_BYTES, SECONDS = 10 << 30, 240
+
+
+def reference_worker(source, target, calib, method, per_channel):
+    """Runs the reference tool in this process."""
+    from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
+
+    class Reader(CalibrationDataReader):
+        def __init__(self):
+            self.samples = iter(runtime.load_samples(Path(calib)))
+
+        def get_next(self):
+            return next(self.samples, None)
+
+    methods = {"minmax": "MinMax", "percentile": "Percentile", "entropy": "Entropy"}
+    quantize_static(
+        source,
+        target,
+        Reader(),
+        quant_format=QuantFormat.QDQ,
+        op_types_to_quantize=OPERATORS,
+        per_channel=per_channel,
+        activation_type=QuantType.QUInt8,
+        weight_type=QuantType.QInt8,
+        calibrate_method=getattr(CalibrationMethod, methods[method]),
+        extra_options={"MatMulConstBOnly": True},
+    )
+
+
+def run_reference(*arguments):
+    """Why it failed, "" when it did not."""
+
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+
+    command = [sys.executable, __file__, "--worker", json.dumps([str(a) if isinstance(a, Path) else a for a in arguments])]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, preexec_fn=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return f"not done after {SECONDS} s"
+    if run.returncode == 0:
+        return ""
+    return (run.stderr.strip().splitlines() or [f"exit {run.returncode}"])[-1][:120]
+
+
+def judged(path, source, samples, reference, folder):
+    """SQNR and metric, or why it does not run."""
+    try:
+        outputs = runtime.run_all(path, samples)
+    except Exception as fault:  # what the runtime says is the finding
+        return "", "", str(fault).splitlines()[0][:120]
+    metric = rate(source["metric"], reference, outputs, folder, onnx.load(path, load_external_data=False))
+    return f"{runtime.worst_sqnr(reference, outputs):.1f}", "" if metric is None else f"{metric:.4f}", ""
+
+
+def rows_of(zoo, source, methods, folder):
+    original, calib = zoo / source["file"], zoo / source["calib"]
+    prepared, theirs, ours = (folder / f"{name}.onnx" for name in ("prepared", "theirs", "ours"))
+    octet("prepare", original, "-o", prepared, "--no-verify", "--force").succeeded()
+    samples, reference = float_run(original, zoo / source["eval"])
+    for method in methods:
+        for granularity in ("per-channel", "per-tensor"):
+            error = run_reference(prepared, theirs, calib, method, granularity == "per-channel")
+            db, metric = "", ""
+            if not error:
+                db, metric, error = judged(theirs, source, samples, reference, zoo / source["eval"])
+            options = ["--method", method, f"--{granularity}", "--op-types", ",".join(OPERATORS), "--target", TARGET]
+            octet("quantize", prepared, "-o", ours, "--calib", calib, "--no-verify", "--force", *options).succeeded()
+            octet_db, octet_metric, octet_error = judged(ours, source, samples, reference, zoo / source["eval"])
+            assert not octet_error, octet_error
+            own = rate(source["metric"], reference, reference, zoo / source["eval"], onnx.load(original, load_external_data=False))
+            yield dict(
+                zip(
+                    COLUMNS,
+                    (source["name"], method, granularity, db, octet_db, source["metric"] if metric or octet_metric else "")
+                    + ("" if own is None else f"{own:.4f}", metric, octet_metric, error),
+                )
+            )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
+    parser.add_argument("--only", default="", help="names, separated by commas")
+    parser.add_argument("--methods", default="minmax")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        return reference_worker(*json.loads(options.worker))
+    zoo, entries = ensure("all", [name for name in options.only.split(",") if name])
+    rows = {}
+    if TABLE.exists():
+        with open(TABLE, newline="") as file:
+            rows = {tuple(row[c] for c in COLUMNS[:3]): row for row in csv.DictReader(file)}
+    order = [m["name"] for m in models("all")]
+    with tempfile.TemporaryDirectory() as folder:
+        for entry in entries:
+            if "calib" not in entry or entry["name"].endswith("int8"):
+                continue
+            for row in rows_of(zoo, entry, options.methods.split(","), Path(folder)):
+                rows[row["model"], row["method"], row["granularity"]] = row
+                print(" ".join(map(str, row.values())), flush=True)
+            with open(TABLE, "w", newline="") as file:
+                writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(sorted(rows.values(), key=lambda row: order.index(row["model"])))
+    print(f"{len(rows)} rows in {TABLE.name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
