@@ -132,6 +132,19 @@ TEST(StaticPlanEdited, DemotionKeepsTheRootOfCarriedScales) {
   EXPECT_EQ(activation(plan, "q").same_as, "p");
 }
 
+TEST(StaticPlanEdited, DemotionGivesAMatrixItsFloatOutputBack) {
+  Plan plan = planned(
+      "g (float[5,32] x) => (float[a,b] y) <float[32,48] u, float[48] c, float[48,32] v> { [first] p = Gemm(x, u, c) "
+      "[act] q = Relu(p) [last] y = MatMul(q, v) }",
+      static_options());
+  ASSERT_EQ(plan.nodes[0].absorbs, "act");
+  ASSERT_THAT(demote(plan, "last", "for the test"), ElementsAre("last"));
+  EXPECT_EQ(static_picture(plan), lines(R"(
+    first: x →
+    x)"));
+  EXPECT_THAT(plan.nodes[1].why, HasSubstr("in float"));
+}
+
 TEST(StaticPlanEdited, DemotionSparesWhatStoodAloneAsAsked) {
   PlanOptions options = static_options();
   options.op_types = {"Sigmoid", "Tanh"};

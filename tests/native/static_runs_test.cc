@@ -212,6 +212,52 @@ IntegerShare share_of(const std::string& name, QuantType activations) {
   return {};
 }
 
+// A model with the middle node left in float, which reads and whose output is read in integers; its weights are such
+// that one scale for all of them would lose most channels.
+TEST(StaticKernels, WhatIsLeftInFloatBetweenIntegersStaysInFloat) {
+  const std::string begin =
+      "g (float[1,4,8,8] x) => (float[a,b,c,d] y) <float[4,4,1,1] u, float[4,4,1,1] w, float[4] k";
+  const std::string rows = "g (float[5,32] x) => (float[a,b] y) <float[32,32] u, float[32,32] w, float[32] k";
+  const std::map<std::string, std::string> models = {
+      {"Conv", begin + ", float[4,4,1,1] v> { p = Conv(x, u) [it] q = Conv(p, w) y = Conv(q, v) }"},
+      {"biased", begin + ", float[4,4,1,1] v> { p = Conv(x, u) [it] q = Conv(p, w, k) y = Conv(q, v) }"},
+      {"Relu", begin + ", float[4,4,1,1] v> { p = Conv(x, u) [it] q = Conv(p, w, k) r = Relu(q) y = Conv(r, v) }"},
+      {"transposed", begin + ", float[4,4,1,1] v> { p = Conv(x, u) [it] q = ConvTranspose(p, w, k) y = Conv(q, v) }"},
+      {"Gemm", rows + ", float[32,32] v> { p = Gemm(x, u) [it] q = Gemm(p, w, k) y = Gemm(q, v) }"},
+      {"MatMul", rows + ", float[32,32] v> { p = MatMul(x, u) [it] q = MatMul(p, w) y = MatMul(q, v) }"},
+  };
+  for (const auto& [name, text] : models) {
+    onnx::ModelProto proto = pictures::proto_of(text);
+    auto& weight = *proto.mutable_graph()->mutable_initializer(1)->mutable_float_data();
+    weight.Set(0, 1000);
+    const auto samples = samples_of(proto);
+    for (const Format format : {Format::kQdq, Format::kQOperator}) {
+      for (const bool excluded : {true, false}) {
+        SCOPED_TRACE(name + (excluded ? " excluded " : " demoted ") + std::string(name_of(format)));
+        PlanOptions options = ways().front().options;
+        options.format = format;
+        if (excluded) options.nodes_to_exclude = {"it"};
+        Quantizer quantizer(fixtures::load(proto), options);
+        FixedSamples reader(samples);
+        quantizer.set_ranges(run_calibration(quantizer.model(), quantizer.taps(true), reader).ranges);
+        Plan plan = quantizer.plan();
+        if (!excluded && name != "transposed") {
+          EXPECT_FALSE(demote(plan, "it", "for the test").empty());
+        }
+        const Model model = quantizer.apply(plan);
+        const auto bytes = fixtures::save(model);
+        const tiny::Folder folder;
+        const Session plain = Session::from_bytes(bytes, {.optimize = false});
+        const Session optimized = Session::from_bytes(bytes, {.optimized_file = folder / "optimized.onnx"});
+        const IntegerShare share = integer_share(folder / "optimized.onnx");
+        EXPECT_EQ(share.integer_products(), 2) << pictures::picture(model);
+        EXPECT_EQ(share.float_products(), 1) << pictures::picture(model);
+        EXPECT_GT(worst_agreement({plain.run(samples[0])}, {optimized.run(samples[0])}), kMinAgreement);
+      }
+    }
+  }
+}
+
 TEST(StaticKernels, TheRuntimeRecognizesQAndDqAroundEveryOperatorThatItHasInIntegers) {
   const std::map<std::string, std::map<std::string, int>> expected = {
       {"conv_relu_conv", {{"QLinearConv", 2}}},

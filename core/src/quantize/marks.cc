@@ -10,12 +10,12 @@ namespace {
 void clear_nodes(google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
   for (auto& node : nodes) {
     auto& props = *node.mutable_metadata_props();
-    props.erase(
-        std::remove_if(props.begin(), props.end(),
-                       [](const auto& entry) {
-                         return entry.key() == kExcludeMark || entry.key() == kIncludeMark || entry.key() == kTypeMark;
-                       }),
-        props.end());
+    props.erase(std::remove_if(props.begin(), props.end(),
+                               [](const auto& entry) {
+                                 return entry.key() == kExcludeMark || entry.key() == kIncludeMark ||
+                                        entry.key() == kTypeMark;
+                               }),
+                props.end());
     for (onnx::GraphProto* inner : subgraphs(node)) clear_nodes(*inner->mutable_node());
   }
 }

@@ -50,7 +50,14 @@ void leave_integers(Plan& plan, NodePlan& node, const std::string& why) {
   const bool stored = std::any_of(plan.tensors.begin(), plan.tensors.end(), [&](const TensorPlan& tensor) {
     return std::find(node.weights.begin(), node.weights.end(), tensor.tensor) != node.weights.end();
   });
-  const bool matrix = node.op == "MatMul" || node.op == "Gemm";
+  // A matrix behind a DequantizeLinear, reading what another static node writes in integers: the runtime's own pattern
+  // of an integer product. Folded, it stays in float.
+  const bool rounded = std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& other) {
+    return std::any_of(other.writes.begin(), other.writes.end(), [&](const std::string& value) {
+      return std::find(node.reads.begin(), node.reads.end(), value) != node.reads.end();
+    });
+  });
+  const bool matrix = !rounded && (node.op == "MatMul" || node.op == "Gemm");
   node.action = stored ? Action::kWeights : Action::kKeep;
   node.form = stored ? weights_form(matrix ? Family::kMatMul : Family::kTable, plan.target) : Form::kNone;
   node.why = stored ? "weights only: " + why : why;
@@ -91,11 +98,32 @@ void drop_lonely_nodes(Plan& plan, const std::set<std::string>& before, const st
   }
 }
 
+// A matrix that no integer node reads any more gives float, as it does for nothing, and the clamp behind it is back.
+void release_outputs(Plan& plan) {
+  std::set<std::string> reads;
+  for (const NodePlan& node : plan.nodes) {
+    if (node.action == Action::kStatic) reads.insert(node.reads.begin(), node.reads.end());
+  }
+  std::set<std::string> clamps;
+  for (NodePlan& node : plan.nodes) {
+    if (node.action != Action::kStatic || (node.op != "MatMul" && node.op != "Gemm") || node.writes.empty() ||
+        reads.contains(node.writes.front()))
+      continue;
+    node.writes.clear();
+    if (!node.absorbs.empty()) clamps.insert(node.absorbs);
+    node.absorbs.clear();
+  }
+  for (NodePlan& node : plan.nodes) {
+    if (clamps.contains(node.node)) node.why = "its neighbours are in float";
+  }
+}
+
 // Out of integers, and with it the nodes and values that were there for it alone.
 void demote_static(Plan& plan, NodePlan& node, const std::string& why) {
   const std::set<std::string> lonely = lonely_nodes(plan);
   leave_integers(plan, node, why);
   drop_lonely_nodes(plan, lonely, "its neighbours are in float");
+  release_outputs(plan);
   drop_unused_activations(plan);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "model/tensor_access.h"
 #include "octet/error.h"
@@ -124,11 +125,34 @@ void StaticValues::round_output(const onnx::NodeProto* producer, const std::stri
   restore_output(producer, value);
 }
 
+// A convolution or Gemm in float that reads what a static node rounded, and whose own output is rounded: between such
+// a DQ and Q the runtime rounds float weights to 8 bits of its own, one scale for all channels, as if nobody had left
+// the node in float for a reason. Only Relu and Clip in between leave it that pattern.
+bool StaticValues::tempts_runtime(const Value& value) const {
+  const onnx::NodeProto* node = value.producer;
+  constexpr int kMostClamps = 8;
+  for (int i = 0; i < kMostClamps && node && (is_op(*node, "Relu") || is_op(*node, "Clip")); ++i) {
+    const Value* before = rewriter_.view().find(rewriter_.view().main(), node->input(0));
+    node = before ? before->producer : nullptr;
+  }
+  if (!node || !(is_op(*node, "Conv") || is_op(*node, "ConvTranspose") || is_op(*node, "Gemm"))) return false;
+  const auto read = entries_.find(node->input(0));
+  return read != entries_.end() && read->second.made_here;
+}
+
 void StaticValues::quantize_float(const std::string& value, Entry& own) {
   const StoredParams stored = params(value);
   own.integers = rewriter_.fresh(value + "_quantized");
   const Value* source = rewriter_.view().find(rewriter_.view().main(), value);
-  place(rewriter_.node_after(source->producer, "QuantizeLinear", {value, stored.scale_name, stored.zero_point_name},
+  std::string rounded = value;
+  if (tempts_runtime(*source)) {
+    // The larger of a value and the lowest there is: the value, by an operator that the runtime does not look through.
+    rounded = rewriter_.fresh(value + "_guarded");
+    const std::string lowest = rewriter_.add_floats(rewriter_.view().main(), value + "_lowest", TensorProto::FLOAT, {},
+                                                    {std::numeric_limits<float>::lowest()});
+    rewriter_.node_after(source->producer, "Max", {value, lowest}, {rounded});
+  }
+  place(rewriter_.node_after(source->producer, "QuantizeLinear", {rounded, stored.scale_name, stored.zero_point_name},
                              {own.integers}),
         false, bit_width(own.plan->type));
 }

@@ -60,6 +60,7 @@ class StaticValues {
   const Entry& entry(const std::string& value) const { return const_cast<StaticValues*>(this)->entry(value); }
   const Entry& root_of(const Entry& entry) const;
   void quantize_float(const std::string& value, Entry& entry);
+  bool tempts_runtime(const Value& value) const;
 
   Rewriter& rewriter_;
   std::unordered_map<std::string, Entry> entries_;
