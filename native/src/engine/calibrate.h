@@ -16,7 +16,7 @@ namespace octet {
 struct CalibrationOptions {
   // Bytes of values alive at once, besides the weights. The model runs in as many segments as that takes. More makes
   // nothing faster: values are looked at soon after they were made.
-  std::uint64_t memory_budget = std::uint64_t{32} << 20;
+  std::uint64_t memory_budget = std::uint64_t{16} << 20;
   unsigned threads = 0;  // 0 = as many as the machine has; what is observed does not depend on it
   bool observe = true;   // without, only runs: what the rest of the work costs
   // Called after every segment with the share of the work that is done.
