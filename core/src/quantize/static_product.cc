@@ -29,7 +29,9 @@ const TensorProto* stored_bias(const GraphView& view, const NodeAt& at) {
 }
 
 std::uint64_t output_channels(const onnx::NodeProto& node, const TensorProto& weight) {
-  const auto dim = [&](int axis) { return static_cast<std::uint64_t>(weight.dims(axis)); };
+  const auto dim = [&](int axis) {
+    return axis < weight.dims_size() ? static_cast<std::uint64_t>(weight.dims(axis)) : 0;
+  };
   if (is_op(node, "Conv")) return dim(0);
   if (is_op(node, "ConvTranspose")) return dim(1) * static_cast<std::uint64_t>(int_attribute(node, "group", 1));
   return dim(is_op(node, "Gemm") && int_attribute(node, "transB", 0) != 0 ? 0 : 1);
@@ -45,7 +47,7 @@ bool scales_follow_outputs(const onnx::NodeProto& node, std::size_t scales, std:
 std::optional<std::vector<float>> channel_bias(const TensorStore& store, const NodeAt& at, const TensorProto& bias,
                                                std::uint64_t channels) {
   const std::uint64_t count = element_count(bias);
-  if (count != channels && count != 1) return std::nullopt;
+  if (count == 0 || (count != channels && count != 1)) return std::nullopt;
   if (bias.dims_size() > 0 && static_cast<std::uint64_t>(bias.dims(bias.dims_size() - 1)) != count) return std::nullopt;
   std::vector<float> values = tensor_as_float(store, bias);
   values.resize(channels, values.front());
