@@ -106,7 +106,7 @@ TEST(StaticPlanEdited, NonsenseInJsonIsRefusedInWords) {
     return message_of(ErrorCode::kMalformed, [&] { plan_from_json(text); });
   };
   EXPECT_THAT(refusal("\"quint8\"", "\"quint7\""), HasSubstr("quint7"));
-  EXPECT_THAT(refusal("\"minmax\"", "\"middle\""), HasSubstr("middle"));
+  EXPECT_THAT(refusal("\"best\"", "\"middle\""), HasSubstr("middle"));
   EXPECT_THAT(refusal("\"qdq\"", "\"dqd\""), HasSubstr("dqd"));
 }
 

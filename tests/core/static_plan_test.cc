@@ -145,14 +145,18 @@ std::string clamp_of(const std::string& clamp, PlanOptions options = static_opti
   return plan.nodes[0].absorbs;
 }
 
-TEST(StaticPlan, AClampIsAbsorbedOnlyWhereZeroIsTheSmallestInteger) {
+TEST(StaticPlan, AClampIsAbsorbedWhereItsBoundsLieAroundZero) {
   EXPECT_EQ(clamp_of("Relu(p)"), "it");
   EXPECT_EQ(clamp_of("Clip(p, zero, six)"), "it");
   EXPECT_EQ(clamp_of("Clip(p, zero)"), "it");
-  EXPECT_EQ(clamp_of("Clip(p, minus, one)"), "");
-  EXPECT_EQ(clamp_of("Clip(p, one, six)"), "");
-  EXPECT_EQ(clamp_of("Clip(p, , six)"), "");
-  EXPECT_EQ(clamp_of("Clip(p)"), "");
+  EXPECT_EQ(clamp_of("Clip(p, minus, one)"), "it");
+  EXPECT_EQ(clamp_of("Clip(p, , six)"), "it");
+  EXPECT_EQ(clamp_of("Clip(p)"), "it");
+  EXPECT_EQ(clamp_of("Max(p, minus)"), "it");
+  EXPECT_EQ(clamp_of("Min(six, p)"), "it");
+  EXPECT_EQ(clamp_of("Clip(p, one, six)"), "") << "zero is rounded as zero, not as one";
+  EXPECT_EQ(clamp_of("Max(p, one)"), "");
+  EXPECT_EQ(clamp_of("Max(p, x)"), "");
   EXPECT_EQ(clamp_of("Relu(p)", symmetric()), "");
   EXPECT_EQ(clamp_of("Clip(p, zero, six)", symmetric()), "");
   EXPECT_EQ(clamp_of("Relu(p)", static_options(), ", float[a,b,c,d] q"), "it") << "rounded, it is an output as well";

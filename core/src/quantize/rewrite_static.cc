@@ -4,6 +4,7 @@
 
 #include "model/graph_match.h"
 #include "octet/error.h"
+#include "quantize/static_clamp.h"
 #include "quantize/weight_params.h"
 
 namespace octet {
@@ -12,9 +13,6 @@ namespace {
 [[noreturn]] void refuse(const NodePlan& plan, const std::string& what) {
   throw Error(ErrorCode::kUsage, "plan: node '" + plan.node + "'", what, "plan the model again");
 }
-
-// What rounding a scale to float32 adds to the largest value at most.
-constexpr double kScaleRounding = 0x1p-23;
 
 bool reads_value(const NodePlan& plan, const std::string& value) {
   return std::find(plan.reads.begin(), plan.reads.end(), value) != plan.reads.end();
@@ -82,7 +80,8 @@ StaticRewrite::Output StaticRewrite::output_of(const NodeAt& at, const NodePlan&
   }
   const Value* own = rewriter_.view().find(*at.scope, at.node->output(0));
   const Use* use = only_use(*own);
-  const bool clamps = use && (is_op(*use->node, "Relu") || is_op(*use->node, "Clip")) && use->input == 0;
+  const auto clamp = use ? clamp_of(rewriter_.model(), rewriter_.view(), {use->node, use->scope}) : std::nullopt;
+  const bool clamps = clamp && clamp->input == use->input;
   if (!clamps || use->node->output_size() != 1 || use->node->output(0) != output.value ||
       rewriter_.node_ids().of(*use->node) != plan.absorbs)
     refuse(plan, "'" + plan.absorbs + "' is not the one reader of its output");
@@ -90,23 +89,12 @@ StaticRewrite::Output StaticRewrite::output_of(const NodeAt& at, const NodePlan&
   return output;
 }
 
-// Rounding saturates at the ends of the type: the same as the clamp when 0 is the smallest integer and the largest is
-// not above the upper bound. Asked of what is stored, since a value that calibration saw as nothing but 0 has a scale
-// that its range does not tell.
 bool StaticRewrite::clamp_is_exact(const onnx::NodeProto& clamp, const std::string& value) {
   const StoredParams& params = values_.params(value);
-  const IntegerRange integers = integer_range(values_.plan_of(value)->type, false, false);
-  if (params.zero_point != integers.low) return false;
-  if (is_op(clamp, "Relu")) return true;
-  const auto bound = [&](int input, const char* name) -> std::optional<double> {
-    if (find_attribute(clamp, name)) return float_attribute(clamp, name, 0);
-    if (clamp.input_size() <= input) return std::nullopt;
-    return scalar_of(rewriter_.model(), rewriter_.view().find(rewriter_.view().main(), clamp.input(input)));
-  };
-  const auto low = bound(1, "min"), high = bound(2, "max");
-  const double largest =
-      static_cast<double>(params.scale) * (static_cast<double>(integers.high) - static_cast<double>(integers.low));
-  return is_op(clamp, "Clip") && low == 0.0 && (!high || largest <= *high * (1 + kScaleRounding));
+  const auto bounds =
+      clamp_of(rewriter_.model(), rewriter_.view(), {const_cast<onnx::NodeProto*>(&clamp), &rewriter_.view().main()});
+  return bounds && is_superfluous(*bounds, params.scale, params.zero_point,
+                                  integer_range(values_.plan_of(value)->type, false, false));
 }
 
 // A clamp that rounding does not replace stays where it is, behind the node and before the rounding.

@@ -6,6 +6,7 @@
 #include "model/graph_match.h"
 #include "prepare/blocks.h"
 #include "quantize/marks.h"
+#include "quantize/static_clamp.h"
 
 namespace octet {
 namespace {
@@ -108,24 +109,15 @@ void StaticPlanner::choose_products() {
   }
 }
 
-bool StaticPlanner::clamps_from_zero(const onnx::NodeProto& node) const {
-  if (is_op(node, "Relu")) return true;
-  if (!is_op(node, "Clip")) return false;
-  const auto bound = [&](int input, const char* attribute) -> std::optional<double> {
-    if (find_attribute(node, attribute)) return float_attribute(node, attribute, 0);
-    return node.input_size() > input ? scalar_of(model_, view_.find(view_.main(), node.input(input))) : std::nullopt;
-  };
-  const auto low = bound(1, "min");
-  const bool has_high = find_attribute(node, "max") || (node.input_size() > 2 && !node.input(2).empty());
-  return low && *low == 0 && (!has_high || bound(2, "max"));
-}
-
-// The Relu or Clip that alone reads a value and that rounding to integers replaces exactly: its range begins at 0,
-// which is then the smallest integer, and ends below the upper bound.
+// The clamp that alone reads a value and that rounding to integers will replace: its bounds lie around zero, so that
+// the range of what it lets through, zero included, ends where they are or before.
 const onnx::NodeProto* StaticPlanner::clamp_behind(const Value& value) const {
   const Use* use = only_use(value);
-  if (!use || use->input != 0 || use->scope != &view_.main() || options_.symmetric_activations) return nullptr;
-  if (blocked_({use->node, use->scope}) || !clamps_from_zero(*use->node)) return nullptr;
+  if (!use || use->scope != &view_.main() || options_.symmetric_activations) return nullptr;
+  const NodeAt at{use->node, use->scope};
+  const auto clamp = clamp_of(model_, view_, at);
+  if (!clamp || clamp->input != use->input || clamp->low.value_or(0) > 0 || clamp->high.value_or(0) < 0) return nullptr;
+  if (blocked_(at) || chosen_.contains(use->node)) return nullptr;
   return is_activation(view_.find(view_.main(), use->node->output(0))) ? use->node : nullptr;
 }
 
@@ -133,9 +125,8 @@ bool StaticPlanner::fed(const Value* value, const std::set<const onnx::NodeProto
   const onnx::NodeProto* producer = value->producer;
   if (!producer) return false;
   if (chosen_.contains(producer) || chain.contains(producer)) return true;
-  const Value* before = find_static_rule(*producer) && find_static_rule(*producer)->kind == StaticKind::kClamp
-                            ? view_.find(view_.main(), producer->input(0))
-                            : nullptr;
+  const auto clamp = clamp_of(model_, view_, {const_cast<onnx::NodeProto*>(producer), value->scope});
+  const Value* before = clamp ? view_.find(view_.main(), producer->input(clamp->input)) : nullptr;
   return before && before->producer && clamp_behind(*before) == producer && fed(before, chain);
 }
 
@@ -147,7 +138,7 @@ bool StaticPlanner::leads_on(const Value& value, const std::set<const onnx::Node
       const auto reads = read_by({use.node, use.scope}, *rule);
       return std::find(reads.begin(), reads.end(), &value) != reads.end();
     }
-    if (!rule || rule->kind != StaticKind::kClamp || depth > kMaxDepth || clamp_behind(value) != use.node) return false;
+    if (depth > kMaxDepth || clamp_behind(value) != use.node) return false;
     return leads_on(*view_.find(view_.main(), use.node->output(0)), chain, depth + 1);
   });
 }

@@ -17,7 +17,7 @@ namespace octet {
 struct StaticNode {
   const StaticRule* rule = nullptr;
   std::vector<const Value*> reads, writes;   // values in integers
-  const onnx::NodeProto* absorbs = nullptr;  // the Relu or Clip behind it, whose output it writes
+  const onnx::NodeProto* absorbs = nullptr;  // the clamp behind it, whose output it writes
 };
 
 class StaticPlanner {
@@ -48,7 +48,6 @@ class StaticPlanner {
   bool carries(const NodeAt& at) const;
   void add(const NodeAt& at, const StaticRule& rule);
   const onnx::NodeProto* clamp_behind(const Value& value) const;
-  bool clamps_from_zero(const onnx::NodeProto& node) const;
 
   const Model& model_;
   const GraphView& view_;

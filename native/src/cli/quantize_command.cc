@@ -75,7 +75,7 @@ class QuantizeRun {
   }
 
  private:
-  static bool is_static(const Quantizer& quantizer) { return !quantizer.plan().activations.empty(); }
+  static bool is_static(const Quantizer& quantizer) { return quantizer.plan().mode == Mode::kStatic; }
   double floor() const { return options_.min_sqnr.value_or(kDefaultFloor); }
 
   void refuse_clashes() const {
