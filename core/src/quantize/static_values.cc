@@ -6,6 +6,7 @@
 
 #include "model/tensor_access.h"
 #include "octet/error.h"
+#include "quantize/static_rules.h"
 #include "quantize/weight_params.h"
 
 namespace octet {
@@ -127,17 +128,28 @@ void StaticValues::round_output(const onnx::NodeProto* producer, const std::stri
 
 // A convolution or Gemm in float that reads what a static node rounded, and whose own output is rounded: between such
 // a DQ and Q the runtime rounds float weights to 8 bits of its own, one scale for all channels, as if nobody had left
-// the node in float for a reason. Only Relu and Clip in between leave it that pattern.
+// the node in float for a reason. It looks through clamps, and moves Q and DQ past what only carries elements on.
 bool StaticValues::tempts_runtime(const Value& value) const {
+  const auto passes_on = [](const onnx::NodeProto& node) {
+    const StaticRule* rule = find_static_rule(node);
+    return rule && (rule->kind == StaticKind::kClamp || rule->kind == StaticKind::kCarry) && node.input_size() > 0;
+  };
+  const auto producer_of = [&](const std::string& name) -> const onnx::NodeProto* {
+    const Value* found = rewriter_.view().find(rewriter_.view().main(), name);
+    return found ? found->producer : nullptr;
+  };
   const onnx::NodeProto* node = value.producer;
-  constexpr int kMostClamps = 8;
-  for (int i = 0; i < kMostClamps && node && (is_op(*node, "Relu") || is_op(*node, "Clip")); ++i) {
-    const Value* before = rewriter_.view().find(rewriter_.view().main(), node->input(0));
-    node = before ? before->producer : nullptr;
+  while (node && passes_on(*node)) node = producer_of(node->input(0));
+  if (!node || node->input_size() == 0 ||
+      !(is_op(*node, "Conv") || is_op(*node, "ConvTranspose") || is_op(*node, "Gemm")))
+    return false;
+  for (std::string input = node->input(0);;) {
+    const auto read = entries_.find(input);
+    if (read != entries_.end() && read->second.made_here) return true;
+    const onnx::NodeProto* before = producer_of(input);
+    if (!before || !passes_on(*before)) return false;
+    input = before->input(0);
   }
-  if (!node || !(is_op(*node, "Conv") || is_op(*node, "ConvTranspose") || is_op(*node, "Gemm"))) return false;
-  const auto read = entries_.find(node->input(0));
-  return read != entries_.end() && read->second.made_here;
 }
 
 void StaticValues::quantize_float(const std::string& value, Entry& own) {
