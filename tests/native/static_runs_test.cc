@@ -55,6 +55,7 @@ std::vector<Way> ways() {
       way.options.mode = Mode::kStatic;
       way.options.target = Target::kX64;
       way.options.prepare = false;
+      way.options.method = RangeMethod::kMinMax;  // what is tested is what becomes of a range, not how it is read
       way.options.format = format;
       way.options.activation_type = activations;
       way.options.weight_type = weights;
