@@ -51,7 +51,8 @@ def characters(_zoo, _name):
         for path in sorted((folder / part).glob("*.npz"))
         for row in np.load(path)["idx"]
     ]
-    following = [row for batch in json.loads((folder / "eval/labels.json").read_text()) for row in batch]
+    labels = json.loads((folder / "eval/labels.json").read_text())["labels"]
+    following = [row for _, batch in sorted(labels.items()) for row in batch]
     following = [None] * (len(rows) - len(following)) + following
     kept = [*range(CALIBRATION), *range(len(rows) - (SAMPLES - CALIBRATION), len(rows))]
     return [({"idx": rows[i][None]}, following[i]) for i in kept]
