@@ -1,10 +1,15 @@
 // The core as a module. Everything is synchronous: call it from a worker. Nothing is fetched but the module itself.
 // Failures are returned; only what a callback of the request throws passes through as it is.
 
-export type Mode = 'dynamic' | 'weights';
+export type Mode = 'dynamic' | 'static' | 'weights';
 export type Target = 'x64' | 'x64-novnni' | 'arm64' | 'wasm' | 'any';
 export type WeightType = 'qint8' | 'quint8' | 'qint4' | 'quint4' | 'qint16' | 'quint16';
-export type Action = 'keep' | 'weights' | 'dynamic';
+export type Action = 'keep' | 'weights' | 'dynamic' | 'static';
+/** Of static integer nodes. */
+export type Format = 'qdq' | 'qoperator';
+export type ActivationType = 'quint8' | 'qint8' | 'quint16' | 'qint16';
+/** How the range of an activation is read from what calibration saw. */
+export type Method = 'minmax' | 'average' | 'entropy' | 'percentile' | 'mse' | 'best';
 export type Form = 'fold' | 'dequantize' | 'blocks' | 'gather';
 
 /** The command line's options in snake_case; what is absent takes its default. */
@@ -16,6 +21,13 @@ export interface Options {
   /** Absent: wherever it is exact for the operator. */
   per_channel?: boolean;
   reduce_range?: boolean;
+  /** Static mode: how integer nodes are written. */
+  format?: Format;
+  activation_type?: ActivationType;
+  symmetric_activations?: boolean;
+  method?: Method;
+  /** For the methods 'percentile' and 'best'. */
+  percentile?: number;
   block_size?: number;
   /** Names, globs (* ?) or op:TYPE. */
   nodes_to_quantize?: string[];
@@ -42,6 +54,8 @@ export interface Request {
   /** Finds an external data file by the location that the model gives it; null when there is none. */
   open?: (location: string) => Uint8Array | ByteReader | null;
   options?: Options;
+  /** What calibration learned, as text or parsed: for static mode, which is meant where no mode is given. */
+  ranges?: string | object;
   /** File name of the output; its external data is called the same with ".data" added. */
   output?: string;
   /** Told in bytes what is done of a stage. */
@@ -90,6 +104,10 @@ export interface PlannedNode {
   action: Action;
   form?: Form;
   weights?: string[];
+  /** Of static nodes: values read and written in integers, and the activation that rounding replaces. */
+  reads?: string[];
+  writes?: string[];
+  absorbs?: string;
   why: string;
 }
 
@@ -107,6 +125,20 @@ export interface PlannedTensor {
   rank: number;
 }
 
+/** A value between nodes that static nodes read or write in integers. */
+export interface PlannedActivation {
+  tensor: string;
+  type: ActivationType;
+  symmetric?: boolean;
+  /** Has the scale and zero point of this value; nothing below then. */
+  same_as?: string;
+  method?: Method;
+  percentile?: number;
+  /** The range; absent before calibration. */
+  low?: number;
+  high?: number;
+}
+
 export interface KeptTensor {
   tensor: string;
   bytes: number;
@@ -122,6 +154,9 @@ export interface Plan {
   prepared: boolean;
   nodes: PlannedNode[];
   tensors: PlannedTensor[];
+  /** Of static nodes, where there are any. */
+  format?: Format;
+  activations?: PlannedActivation[];
   kept: KeptTensor[];
   notes: string[];
 }
@@ -206,7 +241,10 @@ export interface Inspected {
   report: Report;
 }
 
-/** A tensor that goes into or comes out of a model; `type` as numpy names it, `data` row-major and little-endian. */
+/**
+ * A tensor that goes into or comes out of a model; `type` as numpy names it, `data` row-major and little-endian. The
+ * module gives bytes and takes any typed array, and so onnxruntime-web's tensors too.
+ */
 export interface TensorValue {
   type: string;
   dims: number[];
@@ -228,6 +266,74 @@ export interface Samples {
   description: string;
   /** Values of free_size worth trying where the model does not run with these samples. */
   sizes_to_try: number[];
+}
+
+export interface CalibrationRequest extends Omit<Request, 'output'> {
+  /** 'all', the default: ranges serve every static plan of the model. 'plan': only what these options ask for. */
+  taps?: 'all' | 'plan';
+}
+
+export interface StartedCalibration {
+  calibration: Calibration;
+  /** Names of the values to observe. */
+  taps: string[];
+}
+
+/** A part of the prepared model; all names are of its values. */
+export interface Segment {
+  /** Inputs of the model, and outputs of earlier segments. */
+  inputs: string[];
+  /** What the segment's model gives. */
+  outputs: string[];
+  /** Those of the outputs to be handed to observe(). */
+  observed: string[];
+  /** Values that nobody reads after this segment. */
+  dropped: string[];
+}
+
+export interface SegmentModel {
+  model: Uint8Array;
+  external?: Uint8Array;
+  external_name?: string;
+}
+
+export interface Learned {
+  /** JSON text: keep it, merge it, or pass it to quantize_model. */
+  ranges: string;
+  samples: number;
+  /** Tensors with values that were NaN or infinite; those are left out. */
+  notes: string[];
+  /** What to know of calibrating on so few samples; empty where there are enough. */
+  hint: string;
+}
+
+/**
+ * Calibration in steps; wasm/calibrate.mjs makes them with onnxruntime-web. For every sample: begin_sample(), then for
+ * every segment run its model, observe() what it is to show and drop what nobody reads any more, then end_sample().
+ * Segments are planned once a sample has begun, and again when its values turn out larger. delete() gives all back.
+ */
+export interface Calibration {
+  /** Checks a sample and brings it into the types of the model's inputs; observes those. `name` is for messages. */
+  begin_sample(request: { sample: Sample; name?: string }): { sample: Sample } | Failure;
+  /**
+   * Cuts the model so that what is alive at the end of a segment keeps within `budget` bytes; without one there is one
+   * segment. `sizes`: bytes that values really took, by name. Without taps besides the inputs there is no segment.
+   */
+  plan_segments(request: { budget?: number; sizes?: Record<string, number> }): { segments: Segment[] } | Failure;
+  /** To be run without graph optimizations, which would do away with values. */
+  segment_model(index: number): SegmentModel | Failure;
+  /** What is no float tensor is not observed; empty tensors count for nothing. */
+  observe(name: string, tensor: TensorValue): { observed: boolean } | Failure;
+  end_sample(): { samples: number } | Failure;
+  /** Forgets all that was observed. */
+  forget(): object | Failure;
+  learned(): Learned | Failure;
+  delete(): void;
+}
+
+export interface MergedRanges {
+  ranges: string;
+  samples: number;
 }
 
 /** Outputs of both models for the same inputs, and the times of interleaved runs. */
@@ -282,6 +388,10 @@ export interface OctetModule {
   quantize_model(request: Request): Quantized | Failure;
   /** Folds, cleans up and fuses without changing what the model computes. */
   prepare_model(request: PrepareRequest): Prepared | Failure;
+  /** Begins to learn the ranges of activations that static mode needs. */
+  start_calibration(request: CalibrationRequest): StartedCalibration | Failure;
+  /** Adds up what was learned on parts of a data set: the same as one run over all of it. */
+  merge_ranges(parts: (string | object)[]): MergedRanges | Failure;
   make_samples(request: SamplesRequest): Samples | Failure;
   /** Drift, latency and the verdict, by the formulas of the command line. */
   judge_runs(request: Runs): Judged | Failure;

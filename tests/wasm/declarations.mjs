@@ -4,8 +4,10 @@ import ts from '../../wasm/node_modules/typescript/lib/typescript.js';
 const { TypeFlags, SymbolFlags } = ts;
 
 export class Declarations {
-  constructor(path) {
-    const program = ts.createProgram([path], { strict: true, noEmit: true, lib: ['lib.es2022.d.ts'], types: [] });
+  constructor(path, lib = ['lib.es2022.d.ts']) {
+    const { ESNext, ES2022 } = { ...ts.ModuleKind, ...ts.ScriptTarget };
+    const options = { module: ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler, target: ES2022 };
+    const program = ts.createProgram([path], { ...options, strict: true, noEmit: true, lib, types: [] });
     this.problems = ts.getPreEmitDiagnostics(program)
       .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
     this.checker = program.getTypeChecker();

@@ -1,10 +1,14 @@
 // wasm/octet.d.ts says what the module is: compared with the module itself, in both directions.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { rangesOf, learn } from './calibrated.mjs';
 import { ROOT } from './load_octet.mjs';
 import { errorOf, modelBytes, MODELS, octet, quantize } from './octet_runs.mjs';
+import { samplesOf } from './read_npz.mjs';
+import { NODE_MODULES } from './web_runtime.mjs';
 
 const there = existsSync(join(ROOT, 'wasm/node_modules/typescript'));
 const skip = there ? false : 'TypeScript is not installed (scripts/setup wasm installs it)';
@@ -43,6 +47,69 @@ for (const name of MODELS) {
     });
   }
 }
+
+const STATIC = [{}, { format: 'qoperator', method: 'best' }, { method: 'percentile', activation_type: 'qint8' }];
+
+for (const name of MODELS) {
+  for (const options of STATIC) {
+    test(`${name} static ${JSON.stringify(options)}: result and report are what they say`, { skip }, async () => {
+      const ranges = await rangesOf(name);
+      assert.deepEqual(declarations.compare('Quantized', quantize(name, options, { ranges })), []);
+      const inspected = octet.inspect_model({ model: modelBytes(name), options: { ...options, mode: 'static' } });
+      assert.deepEqual(declarations.compare('Inspected', inspected), []);
+    });
+  }
+}
+
+test('calibration is what they say, step by step', { skip }, () => {
+  const started = octet.start_calibration({ model: modelBytes('digits_cnn') });
+  const { calibration } = started;
+  try {
+    assert.deepEqual(Object.keys(started).sort(), declarations.keys('StartedCalibration').sort());
+    const methods = Object.getPrototypeOf(calibration);
+    const bound = Object.keys(methods).filter((key) => key !== 'constructor');
+    assert.deepEqual(declarations.keys('Calibration').sort(), [...bound, 'delete'].sort());
+    for (const name of bound) assert.equal(declarations.arity('Calibration', name), methods[name].argCount, name);
+    const [sample] = samplesOf('digits_cnn', 'calib');
+    assert.deepEqual(declarations.compare('Sample', calibration.begin_sample({ sample }).sample), []);
+    const { segments } = calibration.plan_segments({ budget: 1e5 });
+    for (const [i, segment] of segments.entries()) {
+      assert.deepEqual(declarations.compare('Segment', segment), []);
+      assert.deepEqual(declarations.compare('SegmentModel', calibration.segment_model(i)), []);
+    }
+    assert.deepEqual(Object.keys(calibration.observe('image', sample.image)), ['observed']);
+    assert.deepEqual(calibration.end_sample(), { samples: 1 });
+    const learned = calibration.learned();
+    assert.deepEqual(declarations.compare('Learned', learned), []);
+    assert.deepEqual(declarations.compare('MergedRanges', octet.merge_ranges([learned.ranges])), []);
+  } finally {
+    calibration.delete();
+  }
+});
+
+test('the helper has declarations that hold, and onnxruntime-web fits them', { skip }, async () => {
+  const helper = new Declarations(join(ROOT, 'wasm/calibrate.d.mts'));
+  assert.deepEqual(helper.problems, []);
+  assert.deepEqual(helper.compare('Calibrated', await learn('digits_cnn')), []);
+  const folder = mkdtempSync(join(tmpdir(), 'octet-declarations-'));
+  try {
+    const path = join(folder, 'use.ts');
+    const use = `
+      import * as ort from ${JSON.stringify(join(NODE_MODULES, 'onnxruntime-common'))};
+      import { calibrate } from ${JSON.stringify(join(ROOT, 'wasm/calibrate.mjs'))};
+      import type { OctetModule } from ${JSON.stringify(join(ROOT, 'wasm/octet.js'))};
+      export async function use(octet: OctetModule, tensors: ort.Tensor[], signal: SIGNAL) {
+        const { ranges } = await calibrate(octet, ort, new Uint8Array(1), tensors.map((x) => ({ x })), {}, { signal });
+        return octet.quantize_model({ model: new Uint8Array(1), ranges });
+      }`;
+    writeFileSync(path, use.replace('SIGNAL', 'AbortSignal'));
+    assert.deepEqual(new Declarations(path, ['lib.es2022.d.ts', 'lib.dom.d.ts']).problems, []);
+    writeFileSync(path, use.replace('SIGNAL', 'string'));
+    assert.equal(new Declarations(path, ['lib.es2022.d.ts', 'lib.dom.d.ts']).problems.length, 1);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
 
 test('a preparation is what they say', { skip }, () => {
   const request = { model: modelBytes('gpt_char'), options: { dims: { batch: 1 }, opset: 18 } };
@@ -83,6 +150,9 @@ test('the module takes every value they list for a choice', { skip }, () => {
   const take = (options) => assert.equal(octet.inspect_model({ model, options }).error?.message, undefined);
   for (const mode of declarations.literals('Mode')) take({ mode });
   for (const target of declarations.literals('Target')) take({ target });
+  for (const format of declarations.literals('Format')) take({ mode: 'static', format });
+  for (const method of declarations.literals('Method')) take({ mode: 'static', method });
+  for (const activation_type of declarations.literals('ActivationType')) take({ mode: 'static', activation_type });
   for (const weight_type of declarations.literals('WeightType')) take({ mode: 'weights', weight_type });
 });
 

@@ -1,6 +1,7 @@
 // Repeated calls, good and bad, give back all they took.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { rangesOf } from './calibrated.mjs';
 import { errorOf, modelBytes, octet, quantize } from './octet_runs.mjs';
 
 const CALLS = 20;
@@ -19,6 +20,28 @@ for (const mode of ['dynamic', 'weights']) {
     assert.equal(growth(() => quantize('gpt_char', { mode })), 0);
   });
 }
+
+test(`${CALLS} static quantizations leave nothing behind`, async () => {
+  const ranges = await rangesOf('gpt_char');
+  assert.equal(growth(() => quantize('gpt_char', {}, { ranges })), 0);
+  assert.equal(growth(() => octet.merge_ranges([ranges, ranges])), 0);
+});
+
+test('deleted calibrations leave nothing behind', () => {
+  const { samples: [sample] } = octet.make_samples({ model: modelBytes('digits_cnn') });
+  const data = Float32Array.from({ length: 1000 }, (_, i) => Math.exp(i / 20));
+  const tensor = { type: 'float32', dims: [1000], data };
+  assert.equal(growth(() => {
+    const { calibration, taps } = octet.start_calibration({ model: modelBytes('digits_cnn') });
+    calibration.begin_sample({ sample });
+    const { segments } = calibration.plan_segments({ budget: 1e4 });
+    segments.forEach((_, i) => calibration.segment_model(i));
+    for (const tap of taps) calibration.observe(tap, tensor);
+    calibration.end_sample();
+    calibration.learned();
+    calibration.delete();
+  }), 0);
+});
 
 test('inspections leave nothing behind', () => {
   const model = modelBytes('gpt_char');

@@ -1,9 +1,9 @@
-// Quantizes a model with the WebAssembly core under Node: node quantize_cli.mjs MODEL OPTIONS_JSON OUT
+// Quantizes a model with the WebAssembly core under Node: node quantize_cli.mjs MODEL OPTIONS_JSON OUT [RANGES]
 //
 // Writes OUT (and OUT.data when the weights go there), prints the report as JSON, and ends with the command line's exit
 // status. External data is read beside MODEL. With "-" alone, jobs are read from standard input, one JSON object per
-// line, {"model", "options", "output"}, and each is answered by one line, {"report"} or {"error"}.
-import { closeSync, fstatSync, openSync, readSync, writeFileSync } from 'node:fs';
+// line, {"model", "options", "output", "ranges"}, and each is answered by one line, {"report"} or {"error"}.
+import { closeSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { loadOctet } from './load_octet.mjs';
@@ -41,7 +41,7 @@ function open(path, opened) {
   return opened.get(path);
 }
 
-function quantize(octet, { model, options, output }) {
+function quantize(octet, { model, options, output, ranges }) {
   const opened = new Map();
   try {
     const reader = open(model, opened);
@@ -51,6 +51,7 @@ function quantize(octet, { model, options, output }) {
       model: reader,
       open: (location) => open(join(dirname(model), location), opened),
       options,
+      ranges: ranges && readFileSync(ranges, 'utf8'),
       output: basename(output),
     });
     if (result.error) return result;
@@ -76,9 +77,9 @@ async function serve(octet) {
   }
 }
 
-function once(octet, [model, options, output]) {
+function once(octet, [model, options, output, ranges]) {
   const { given, error } = parse(options);
-  const result = error ? { error } : quantize(octet, { model, options: given, output });
+  const result = error ? { error } : quantize(octet, { model, options: given, output, ranges });
   if (result.error) {
     process.stderr.write(`${result.error.message}\n`);
     process.exitCode = result.error.exit_status;
@@ -90,9 +91,9 @@ function once(octet, [model, options, output]) {
 const words = process.argv.slice(2);
 if (words.length === 1 && words[0] === '-') {
   await serve(await loadOctet());
-} else if (words.length === 3) {
+} else if (words.length === 3 || words.length === 4) {
   once(await loadOctet(), words);
 } else {
-  process.stderr.write('usage: node quantize_cli.mjs MODEL OPTIONS_JSON OUT, or node quantize_cli.mjs - for jobs\n');
+  process.stderr.write('usage: node quantize_cli.mjs MODEL OPTIONS_JSON OUT [RANGES], or node quantize_cli.mjs - for jobs\n');
   process.exitCode = 2;
 }

@@ -1,207 +1,43 @@
-// The module's whole interface: a few coarse calls that take a request object and return a plain object. Bytes are read
-// from JavaScript tensor by tensor and written straight into its arrays, so the module's memory holds the largest
-// tensors and not the models, and no view of that memory outlives a call. Failures come back as { error }; only what a
-// callback throws passes through as it is.
+// The module's calls: a few coarse ones that take a request object and return a plain object. js_bridge.h says how.
 #include <emscripten/bind.h>
-#include <emscripten/emscripten.h>
 #include <malloc.h>
 
-#include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "octet/dtype.h"
+#include "js_bridge.h"
 #include "octet/error.h"
-#include "octet/options.h"
 #include "octet/report.h"
 #include "octet/synthetic.h"
-
-// Null where the engine has no room: its RangeError would fly past every C++ handler.
-EM_JS(emscripten::EM_VAL, new_array, (double size), {
-  try {
-    return Emval.toHandle(new Uint8Array(size));
-  } catch (error) {
-    return Emval.toHandle(null);
-  }
-});
 
 namespace octet {
 namespace {
 
-using emscripten::typed_memory_view;
 using emscripten::val;
 
-double number(std::uint64_t value) { return static_cast<double>(value); }
-bool is_absent(const val& value) { return value.isUndefined() || value.isNull(); }
-bool is_function(const val& value) { return value.typeOf().as<std::string>() == "function"; }
-
-std::string text_or(const val& value, const char* fallback) {
-  return value.isString() ? value.as<std::string>() : fallback;
-}
-
-// A Uint8Array, or an object with `size` and `read(offset, length)` that returns one (null when it cannot).
-class JsSource final : public ByteSource {
- public:
-  JsSource(val bytes, std::string name) : bytes_(std::move(bytes)), name_(std::move(name)) {
-    array_ = bytes_.instanceof (val::global("Uint8Array"));
-    const val size = is_absent(bytes_) ? bytes_ : bytes_[array_ ? "byteLength" : "size"];
-    if (!size.isNumber() || (!array_ && !is_function(bytes_["read"]))) {
-      throw Error(ErrorCode::kUsage, name_, "is no Uint8Array, nor an object with size and read(offset, length)");
-    }
-    size_ = static_cast<std::uint64_t>(size.as<double>());
-  }
-
-  std::uint64_t size() const override { return size_; }
-
-  void read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
-    if (out.empty()) return;
-    const val part = array_ ? bytes_.call<val>("subarray", number(offset), number(offset + out.size()))
-                            : bytes_.call<val>("read", number(offset), number(out.size()));
-    if (is_absent(part) || part["byteLength"].as<double>() != number(out.size())) {
-      throw Error(ErrorCode::kRead, name_, "cannot be read; it may have moved or changed", "choose the file again");
-    }
-    val(typed_memory_view(out.size(), out.data())).call<void>("set", part);
-  }
-
- private:
-  val bytes_;
-  std::string name_;
-  bool array_ = false;
-  std::uint64_t size_ = 0;
-};
-
-val failure(const Error& error) {
-  val fields = val::object();
-  fields.set("code", std::string(code_name(error.code())));
-  fields.set("where", error.where());
-  fields.set("problem", error.problem());
-  fields.set("next", error.next());
-  fields.set("message", std::string(error.what()));
-  fields.set("exit_status", exit_status(error.code()));
-  val result = val::object();
-  result.set("error", fields);
-  return result;
-}
-
-template <class Work>
-val guarded(const Work& work) {
-  try {
-    return work();
-  } catch (const Error& error) {
-    return failure(error);
-  } catch (const std::bad_alloc&) {
-    const char* problem = "the model does not fit the memory of a page";
-    return failure(Error(ErrorCode::kUnsupported, "", problem, "use the command line"));
-  } catch (const std::exception& fault) {
-    return failure(Error(ErrorCode::kInternal, "", fault.what()));
-  }
-}
-
-val parsed(const std::string& json) { return val::global("JSON").call<val>("parse", json); }
-
-std::string options_text(const val& request) {
-  const val options = request["options"];
-  if (is_absent(options)) return "{}";
-  const val text = val::global("JSON").call<val>("stringify", options);
-  return text.isString() ? text.as<std::string>() : std::string();
-}
-
-GivenOptions options_of(const val& request) { return options_from_json(options_text(request), Target::kWasm); }
-
-Model load(const val& request) {
-  const std::string name = text_or(request["name"], "model.onnx");
-  const val open = request["open"];
-  if (!is_function(open)) return load_model(std::make_shared<JsSource>(request["model"], name), name);
-  return load_model(std::make_shared<JsSource>(request["model"], name), name,
-                    [open](const std::string& location) -> std::shared_ptr<ByteSource> {
-                      const val file = open(location);
-                      return is_absent(file) ? nullptr : std::make_shared<JsSource>(file, location);
-                    });
-}
-
-Progress progress_of(const val& request, const char* stage) {
-  const val callback = request["progress"];
-  if (!is_function(callback)) return {};
-  return [callback, stage](std::uint64_t done, std::uint64_t total) {
-    callback(std::string(stage), number(done), number(total));
-  };
-}
-
-// How much of the output is written, told now and then and at the end.
-class WriteProgress {
- public:
-  WriteProgress(Progress tell, std::uint64_t total) : tell_(std::move(tell)), total_(total) {}
-
-  void add(std::uint64_t bytes) {
-    done_ += bytes;
-    if (!tell_ || (done_ - told_ < kStep && done_ != total_)) return;
-    told_ = done_;
-    tell_(done_, total_);
-  }
-
- private:
-  static constexpr std::uint64_t kStep = std::uint64_t{256} << 10;
-
-  Progress tell_;
-  std::uint64_t total_, done_ = 0, told_ = 0;
-};
-
-// A Uint8Array of known size, filled from the front.
-class JsSink final : public ByteSink {
- public:
-  JsSink(std::uint64_t size, WriteProgress& progress)
-      : bytes_(val::take_ownership(new_array(number(size)))), progress_(progress), size_(size) {
-    if (bytes_.isNull()) {
-      throw Error(ErrorCode::kWrite, "", "no memory for an output of " + std::to_string(size) + " bytes");
-    }
-  }
-
-  void append(std::span<const std::uint8_t> bytes) override {
-    if (bytes.empty()) return;
-    if (bytes.size() > size_ - used_) throw Error(ErrorCode::kInternal, "", "the output is longer than was foreseen");
-    bytes_.call<void>("set", val(typed_memory_view(bytes.size(), bytes.data())), number(used_));
-    used_ += bytes.size();
-    progress_.add(bytes.size());
-  }
-
-  const val& bytes() const { return bytes_; }
-
- private:
-  val bytes_;
-  WriteProgress& progress_;
-  std::uint64_t size_, used_ = 0;
-};
-
-// { model, external, external_name } and how many bytes that is.
-val written(const val& request, const Model& model, bool external_data, std::uint64_t& total) {
-  SaveOptions save;
-  save.external_data = external_data;
-  save.external_location = text_or(request["output"], "model.onnx") + ".data";
-  const SaveResult sizes = measure_model(model, save);
-  total = sizes.model_bytes + sizes.external_bytes;
-  WriteProgress progress(progress_of(request, "write"), total);
-  JsSink bytes(sizes.model_bytes, progress), external(sizes.external_bytes, progress);
-  save_model(
-      model, bytes, [&]() -> ByteSink& { return external; }, save);
-  val result = val::object();
-  result.set("model", bytes.bytes());
-  if (sizes.external_bytes > 0) {
-    result.set("external", external.bytes());
-    result.set("external_name", save.external_location);
-  }
-  return result;
+// A quantizer with the ranges that the request gives it.
+Quantizer quantizer_of(const val& request, const GivenRequest& given) {
+  const GivenOptions& options = given.options;
+  Quantizer quantizer(load(request), options.plan_options, options.plan ? &*options.plan : nullptr,
+                      progress_of(request, "plan"));
+  if (given.ranges) quantizer.set_ranges(*given.ranges);
+  return quantizer;
 }
 
 val quantize_model(val request) {
   return guarded([&] {
-    const GivenOptions given = options_of(request);
-    Quantizer quantizer(load(request), given.plan_options, given.plan ? &*given.plan : nullptr,
-                        progress_of(request, "plan"));
+    const GivenRequest given = given_of(request);
+    const auto refuse = [](const char* where) {
+      throw Error(ErrorCode::kUsage, where, "static mode needs the ranges of activations",
+                  "pass ranges, which calibration learns from samples");
+    };
+    if (!given.ranges && !given.options.plan && given.options.plan_options.mode == Mode::kStatic) refuse("option mode");
+    Quantizer quantizer = quantizer_of(request, given);
+    if (!given.ranges && !quantizer.taps().empty()) refuse("option plan");
     std::uint64_t total = 0;
-    val result = written(request, quantizer.apply(quantizer.plan()), given.external_data, total);
+    val result = written(request, quantizer.apply(quantizer.plan()), given.options.external_data, total);
     result.set("report", parsed(quantizer_report_json(quantizer, total)));
     return result;
   });
@@ -220,49 +56,38 @@ val prepare_model(val request) {
   });
 }
 
+// Of a static plan without ranges: the size with some, to which they add or take a few nodes at most.
+std::optional<std::uint64_t> size_without_ranges(const Quantizer& quantizer) {
+  if (quantizer.taps().empty()) return std::nullopt;
+  Plan plan = quantizer.plan();
+  for (ActivationPlan& activation : plan.activations) {
+    if (activation.same_as.empty() && !activation.range) activation.range = Interval{0, 1};
+  }
+  const SaveResult sizes = measure_model(quantizer.apply(plan));
+  return sizes.model_bytes + sizes.external_bytes;
+}
+
 val inspect_model(val request) {
   return guarded([&] {
-    const GivenOptions given = options_of(request);
-    Quantizer quantizer(load(request), given.plan_options, given.plan ? &*given.plan : nullptr,
-                        progress_of(request, "plan"));
+    Quantizer quantizer = quantizer_of(request, given_of(request));
     val result = val::object();
-    result.set("report", parsed(quantizer_report_json(quantizer)));
+    result.set("report", parsed(quantizer_report_json(quantizer, size_without_ranges(quantizer))));
     return result;
   });
 }
 
-// Tensors by name, { type, dims, data }, to and from samples. Bytes are copied both ways.
-val from_sample(const Sample& sample) {
-  val tensors = val::object();
-  for (const auto& [name, tensor] : sample) {
-    val dims = val::array();
-    for (const std::int64_t dim : tensor.dims) dims.call<void>("push", static_cast<double>(dim));
-    val fields = val::object();
-    fields.set("type", dtype_name(tensor.type));
-    fields.set("dims", dims);
-    fields.set("data", val::global("Uint8Array").new_(typed_memory_view(tensor.bytes.size(), tensor.bytes.data())));
-    tensors.set(name, fields);
-  }
-  return tensors;
-}
-
-Sample to_sample(const val& tensors) {
-  Sample sample;
-  const val names = val::global("Object").call<val>("keys", tensors);
-  for (const auto& name : emscripten::vecFromJSArray<std::string>(names)) {
-    const val fields = tensors[name];
-    Tensor tensor;
-    tensor.type = dtype_from(text_or(fields["type"], ""));
-    for (const double dim : emscripten::convertJSArrayToNumberVector<double>(fields["dims"])) {
-      tensor.dims.push_back(static_cast<std::int64_t>(dim));
-    }
-    tensor.bytes = emscripten::convertJSArrayToNumberVector<std::uint8_t>(fields["data"]);
-    if (tensor.bytes.size() != tensor_size(tensor.type, tensor.dims)) {
-      throw Error(ErrorCode::kData, "'" + name + "'", "its bytes do not fit " + describe(tensor.type, tensor.dims));
-    }
-    sample.emplace(name, std::move(tensor));
-  }
-  return sample;
+val merge_ranges(val parts) {
+  return guarded([&] {
+    if (!val::global("Array").call<bool>("isArray", parts) || parts["length"].as<unsigned>() == 0)
+      throw Error(ErrorCode::kUsage, "ranges", "there are none to merge", "pass a list of what calibration learned");
+    Ranges whole;
+    for (unsigned i = 0, count = parts["length"].as<unsigned>(); i < count; ++i)
+      whole.merge(ranges_from_json(json_text(parts[i], "ranges")));
+    val result = val::object();
+    result.set("ranges", ranges_to_json(whole));
+    result.set("samples", number(whole.samples));
+    return result;
+  });
 }
 
 val make_samples(val request) {
@@ -333,6 +158,7 @@ EMSCRIPTEN_BINDINGS(octet) {
   emscripten::function("quantize_model", &octet::quantize_model);
   emscripten::function("prepare_model", &octet::prepare_model);
   emscripten::function("inspect_model", &octet::inspect_model);
+  emscripten::function("merge_ranges", &octet::merge_ranges);
   emscripten::function("make_samples", &octet::make_samples);
   emscripten::function("judge_runs", &octet::judge_runs);
   emscripten::function("version", &octet::version);
