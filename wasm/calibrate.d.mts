@@ -47,7 +47,7 @@ export interface CalibrationHooks {
   taps?: 'all' | 'plan';
   /** How many samples there will be, where neither `length` nor `size` of `samples` tells. */
   total?: number;
-  /** Bytes of values held at once, besides the weights; 32 MB when absent. */
+  /** Bytes of values held at once, besides the weights; 16 MB when absent. */
   memoryBudget?: number;
   /** For the runtime's sessions, e.g. executionProviders; the graph is never optimized. */
   sessionOptions?: object;

@@ -2,7 +2,7 @@
 // its nodes. Memory holds what is alive at the end of a segment, however many samples and values there are.
 
 // Bytes alive at once, besides the weights.
-const MEMORY_BUDGET = 32 * 2 ** 20;
+const MEMORY_BUDGET = 16 * 2 ** 20;
 // Samples may be this much larger than what was planned for before the plan is made anew.
 const OVER_BUDGET = 1.25;
 

@@ -196,10 +196,14 @@ export interface Failure {
   };
 }
 
-export interface Quantized {
+/** A model as a file, and its external data where it has some. */
+export interface Written {
   model: Uint8Array;
   external?: Uint8Array;
   external_name?: string;
+}
+
+export interface Quantized extends Written {
   report: Report;
 }
 
@@ -230,10 +234,7 @@ export interface Preparation {
   shapes: { values: number; typed: number; ranked: number; shaped: number; missing: string[]; note: string };
 }
 
-export interface Prepared {
-  model: Uint8Array;
-  external?: Uint8Array;
-  external_name?: string;
+export interface Prepared extends Written {
   report: Preparation;
 }
 
@@ -291,12 +292,6 @@ export interface Segment {
   dropped: string[];
 }
 
-export interface SegmentModel {
-  model: Uint8Array;
-  external?: Uint8Array;
-  external_name?: string;
-}
-
 export interface Learned {
   /** JSON text: keep it, merge it, or pass it to quantize_model. */
   ranges: string;
@@ -321,7 +316,7 @@ export interface Calibration {
    */
   plan_segments(request: { budget?: number; sizes?: Record<string, number> }): { segments: Segment[] } | Failure;
   /** To be run without graph optimizations, which would do away with values. */
-  segment_model(index: number): SegmentModel | Failure;
+  segment_model(index: number): Written | Failure;
   /** What is no float tensor is not observed; empty tensors count for nothing. */
   observe(name: string, tensor: TensorValue): { observed: boolean } | Failure;
   end_sample(): { samples: number } | Failure;

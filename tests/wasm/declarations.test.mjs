@@ -75,7 +75,7 @@ test('calibration is what they say, step by step', { skip }, () => {
     const { segments } = calibration.plan_segments({ budget: 1e5 });
     for (const [i, segment] of segments.entries()) {
       assert.deepEqual(declarations.compare('Segment', segment), []);
-      assert.deepEqual(declarations.compare('SegmentModel', calibration.segment_model(i)), []);
+      assert.deepEqual(declarations.compare('Written', calibration.segment_model(i)), []);
     }
     assert.deepEqual(Object.keys(calibration.observe('image', sample.image)), ['observed']);
     assert.deepEqual(calibration.end_sample(), { samples: 1 });

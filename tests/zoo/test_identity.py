@@ -1,4 +1,5 @@
-"""The WebAssembly core under Node writes the same bytes as the command line, for every model of the zoo."""
+"""The WebAssembly core under Node writes the same bytes as the command line, for every model of the zoo; in static mode
+from the same ranges."""
 
 import pytest
 from fetch_zoo import ensure
@@ -12,6 +13,22 @@ from sources import sha256
 def zoo():
     folder, entries = ensure(tier())
     return {entry["name"]: folder / entry["file"] for entry in entries}
+
+
+@pytest.fixture(scope="module")
+def samples():
+    folder, entries = ensure(tier())
+    return {entry["name"]: folder / entry.get("calib", entry["eval"]) for entry in entries}
+
+
+# Every method, in one of the two formats.
+STATIC = [{"method": method} for method in ("minmax", "average", "entropy", "percentile", "mse", "best")]
+STATIC += [
+    {"format": "qoperator"},
+    {"format": "qoperator", "method": "entropy", "per_channel": False},
+    {"activation_type": "qint8", "symmetric_activations": True, "method": "mse"},
+]
+CALIBRATED_ON = "4"  # samples: what is learned must be the same to the last bit, not good
 
 
 @pytest.fixture(scope="module")
@@ -32,3 +49,27 @@ def test_same_bytes(name, mode, zoo, module, tmp_path):
         assert "error" not in answer, answer
         assert sha256(web) == sha256(native), target
         native.unlink(), web.unlink()
+
+
+def flags(options):
+    for key, value in options.items():
+        if key == "per_channel":
+            yield "--per-channel" if value else "--per-tensor"
+        elif value is True:
+            yield f"--{key.replace('_', '-')}"
+        else:
+            yield from (f"--{key.replace('_', '-')}", value)
+
+
+@pytest.mark.parametrize("name", names())
+def test_same_bytes_from_the_same_ranges(name, zoo, samples, module, tmp_path):
+    model, ranges = zoo[name], tmp_path / "ranges.json"
+    octet("calibrate", model, "--calib", samples[name], "--limit", CALIBRATED_ON, "-o", ranges).succeeded()
+    native, web = tmp_path / "native.onnx", tmp_path / "web.onnx"
+    for options in STATIC:
+        given = "--ranges", ranges, "--target", "wasm", *flags(options)
+        octet("quantize", model, "-o", native, "--no-verify", "--force", *given).succeeded()
+        answer = module.ask({"model": str(model), "options": options, "ranges": str(ranges), "output": str(web)})
+        assert "error" not in answer, (options, answer)
+        assert answer["report"]["plan"]["mode"] == "static"
+        assert sha256(web) == sha256(native), options

@@ -2,7 +2,9 @@
 import type { Action, PlannedNode, Report } from 'octet-core';
 import { bytesText, plural } from '../format';
 
-const ACTIONS: Record<Action, string> = { dynamic: 'in integers', weights: 'stored small', keep: 'left in float' };
+const ACTIONS: Record<Action, string> = {
+  static: 'in integers, ranges learned', dynamic: 'in integers', weights: 'stored small', keep: 'left in float',
+};
 
 interface Group {
   action: Action;
