@@ -33,6 +33,9 @@ Plan full_plan() {
   plan.tensors = {tensor, plain};
   plan.kept = {{"t", 12, "too small"}};
   plan.notes = {"one", "two"};
+  plan.equalized = true;
+  plan.smoothed = {{"x", {"a"}, {0.5f, 3.25f}}};
+  plan.corrections = {{"a", {-1e-3f}}};
   return plan;
 }
 
@@ -60,6 +63,14 @@ TEST(PlanJson, ComesBackAsItWas) {
   EXPECT_EQ(found.bytes, wanted.bytes);
   EXPECT_EQ(back.tensors[1].axis, std::nullopt);
   EXPECT_EQ(back.notes, plan.notes);
+  EXPECT_TRUE(back.equalized);
+  ASSERT_EQ(back.smoothed.size(), 1u);
+  EXPECT_EQ(back.smoothed[0].value, "x");
+  EXPECT_EQ(back.smoothed[0].products, plan.smoothed[0].products);
+  EXPECT_EQ(back.smoothed[0].factors, plan.smoothed[0].factors);
+  ASSERT_EQ(back.corrections.size(), 1u);
+  EXPECT_EQ(back.corrections[0].node, "a");
+  EXPECT_EQ(back.corrections[0].values, plan.corrections[0].values);
   ASSERT_EQ(back.kept.size(), 1u);
   EXPECT_EQ(back.kept[0].why, "too small");
 }

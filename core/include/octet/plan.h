@@ -93,6 +93,20 @@ struct KeptTensor {
   std::string why;
 };
 
+// The channels of a value (along its last axis) are divided by `factors` on their way to the products named, whose
+// weights are multiplied by them: the same product, of values that are easier to hold in few bits.
+struct Smoothing {
+  std::string value;
+  std::vector<std::string> products;  // nodes
+  std::vector<float> factors;
+};
+
+// Added to what a product gives, channel by channel: what rounding took from it on average.
+struct BiasCorrection {
+  std::string node;
+  std::vector<float> values;
+};
+
 class ParamsCache;
 
 struct Plan {
@@ -105,6 +119,10 @@ struct Plan {
   std::vector<KeptTensor> kept;    // float tensors that stay, each with its reason
   std::vector<std::string> notes;  // what the user should know
   bool prepared = false;           // names are those of the prepared model, not only of the normalized one
+  // Done to the prepared model before anything else, in this order; names above are those of what comes of it.
+  bool equalized = false;  // weight ranges of neighbouring products evened out (equalize_model)
+  std::vector<Smoothing> smoothed;
+  std::vector<BiasCorrection> corrections;
 
   // Scales found while planning: spares apply_plan a pass over the weights, never changes its result; not part of the
   // JSON.
@@ -125,7 +143,10 @@ struct PlanOptions {
   int block_size = 0;  // 0: 32 for 4 bits, none for 8 bits
   // Names of nodes, globs over names (* ?), or op:TYPE. Empty nodes_to_quantize and op_types mean all.
   std::vector<std::string> nodes_to_quantize, nodes_to_exclude, op_types;
-  bool prepare = true;  // fold, clean up and fuse first (octet/prepare.h); a plan that is given decides for itself
+  // Asked for by the caller, who decides by what they bring: the planner itself does none of them.
+  bool equalize = false, bias_correction = false;
+  double smooth_quant = 0;  // 0: none; up to 1: how much of the spread goes from the activations to the weights
+  bool prepare = true;      // fold, clean up and fuse first (octet/prepare.h); a plan that is given decides for itself
   unsigned threads = 1;
 };
 

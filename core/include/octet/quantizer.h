@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "octet/channels.h"
 #include "octet/facts.h"
 #include "octet/model.h"
 #include "octet/plan.h"
@@ -31,6 +32,13 @@ class Quantizer {
   // Reads the plan's missing ranges from what calibration saw. Nodes whose values were never seen leave integers.
   // Throws Error(kUsage) for ranges of another model.
   void set_ranges(const Ranges& ranges);
+
+  // SmoothQuant: what to observe of the prepared model, and a quantizer of the model whose values are smoothed by what
+  // was seen, planned anew and without ranges: calibrate that one. With `alpha` 1 all of the spread between channels
+  // goes into the weights, with 0 all of theirs into the values. Throws Error(kUsage) unless 0 ≤ alpha ≤ 1.
+  std::vector<ChannelTap> smoothing_taps() const;
+  struct Smoothed smoothed(const ChannelObservations& observed, double alpha) const;
+
   PlanSizes sizes() { return plan_sizes(normalized_, plan_); }
 
   // What shape inference finds on the normalized model.
@@ -42,10 +50,21 @@ class Quantizer {
   Model apply(const Plan& plan) const;
 
  private:
+  Quantizer() = default;
+  Quantizer copy() const;
+  void plan_again(const Plan& before);
+
+  PlanOptions options_;
   ModelFacts facts_;
   Model normalized_;
   std::vector<PassReport> passes_;
   Plan plan_;
+};
+
+struct Smoothed {
+  Quantizer quantizer;
+  std::size_t folded = 0, inserted = 0;  // values divided where they are made, and by a multiplication of their own
+  std::size_t values() const { return folded + inserted; }
 };
 
 // Checks options against each other. Throws Error(kUsage).

@@ -257,6 +257,13 @@ std::string apply_to_output(Model& model, const GraphView& view, const LinearOp&
   return {};
 }
 
+std::string scale_weight(Model& model, const LinearOp& op, const ChannelLayout& layout,
+                         const std::vector<double>& factors) {
+  if (auto why = weight_fixed(model, op, factors); !why.empty()) return why;
+  scale_tensor(model, *op.weight->initializer, layout, factors);
+  return {};
+}
+
 std::string apply_to_input(Model& model, const GraphView& view, const LinearOp& op, const Affine& affine,
                            NameSet& names) {
   if (!op.by_input) return "only a Conv takes constants from before it";

@@ -50,6 +50,11 @@ onnx::TensorProto real_tensor(Model& model, const std::string& name, int type, c
 std::string apply_to_output(Model& model, const GraphView& view, const LinearOp& op, const Affine& affine,
                             NameSet& names);
 
+// Multiplies the weight by a factor per channel of a layout of it. Returns what is in the way, having changed nothing,
+// or "".
+std::string scale_weight(Model& model, const LinearOp& op, const ChannelLayout& layout,
+                         const std::vector<double>& factors);
+
 // Whether a Conv has no padding at all: then a constant before it can be told from the inside of the image alone.
 bool pads_nothing(const onnx::NodeProto& conv);
 

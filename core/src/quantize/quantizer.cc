@@ -4,6 +4,7 @@
 #include <set>
 
 #include "octet/error.h"
+#include "quantize/accuracy.h"
 #include "quantize/rules.h"
 #include "quantize/weight_params.h"
 
@@ -39,10 +40,16 @@ void check_options(const PlanOptions& options) {
     refuse("--format qoperator", "its operators know 8 bits only", "use --format qdq");
   if (!(options.percentile > 0 && options.percentile <= 100))
     refuse("--percentile", "must lie above 0 and up to 100", "use 99.9");
+  if (!(options.smooth_quant >= 0 && options.smooth_quant <= 1))
+    refuse("--smooth-quant", "must lie between 0 and 1", "use 0.5");
+  if (options.mode != Mode::kStatic && (options.smooth_quant > 0 || options.bias_correction))
+    refuse(options.bias_correction ? "--bias-correction" : "--smooth-quant", "it is for static mode",
+           "add --calib DATA");
   if (options.reduce_range && bits != 8) refuse("--reduce-range", "it is for 8-bit weights", "leave it out");
 }
 
-Quantizer::Quantizer(Model model, const PlanOptions& options, const Plan* given, const Progress& progress) {
+Quantizer::Quantizer(Model model, const PlanOptions& options, const Plan* given, const Progress& progress)
+    : options_(options) {
   check_options(options);
   facts_ = facts_of(model);
   select_nodes(model, options);
@@ -51,6 +58,7 @@ Quantizer::Quantizer(Model model, const PlanOptions& options, const Plan* given,
   preparation.keep_widened = true;
   passes_ = prepared ? prepare(model, preparation) : normalize(model);
   normalized_ = std::move(model);
+  if (given) change_model(normalized_, *given);
   plan_ = given ? *given : make_plan(normalized_, options, progress);
   plan_.prepared = prepared;
 }

@@ -83,6 +83,15 @@ class Fields {
     return result;
   }
 
+  std::vector<float> reals(const char* name) const {
+    std::vector<float> result;
+    for (const Json& entry : list(name, false)) {
+      if (!entry.is_number()) refuse(name, "a list of something else than numbers");
+      result.push_back(entry.get<float>());
+    }
+    return result;
+  }
+
   const Json& list(const char* name, bool optional) const {
     static const Json none = Json::array();
     const Json* value = find(name, optional);
@@ -194,6 +203,16 @@ KeptTensor kept_from(const Json& json) {
   return {fields.text("tensor"), fields.size("bytes"), fields.text("why", "")};
 }
 
+Smoothing smoothing_from(const Json& json) {
+  const Fields fields(json, "plan: an entry of 'smoothed'");
+  return {fields.text("value"), fields.texts("products"), fields.reals("factors")};
+}
+
+BiasCorrection correction_from(const Json& json) {
+  const Fields fields(json, "plan: an entry of 'corrections'");
+  return {fields.text("node"), fields.reals("values")};
+}
+
 }  // namespace
 
 std::string plan_to_json(const Plan& plan) {
@@ -213,6 +232,11 @@ std::string plan_to_json(const Plan& plan) {
   for (const TensorPlan& tensor : plan.tensors) json["tensors"].push_back(tensor_json(tensor));
   if (!plan.activations.empty()) json["format"] = name_of(plan.format);
   for (const ActivationPlan& activation : plan.activations) json["activations"].push_back(activation_json(activation));
+  if (plan.equalized) json["equalized"] = true;
+  for (const Smoothing& entry : plan.smoothed)
+    json["smoothed"].push_back({{"value", entry.value}, {"products", entry.products}, {"factors", entry.factors}});
+  for (const BiasCorrection& entry : plan.corrections)
+    json["corrections"].push_back({{"node", entry.node}, {"values", entry.values}});
   for (const KeptTensor& tensor : plan.kept)
     json["kept"].push_back({{"tensor", tensor.tensor}, {"bytes", tensor.bytes}, {"why", tensor.why}});
   return json.dump(1, ' ', false, Json::error_handler_t::replace);
@@ -237,6 +261,9 @@ Plan plan_from_json(std::string_view text) {
   for (const Json& entry : fields.list("tensors", false)) plan.tensors.push_back(tensor_from(entry));
   plan.format = fields.choice("format", format_from, Format::kQdq);
   for (const Json& entry : fields.list("activations", true)) plan.activations.push_back(activation_from(entry));
+  plan.equalized = fields.flag("equalized", false);
+  for (const Json& entry : fields.list("smoothed", true)) plan.smoothed.push_back(smoothing_from(entry));
+  for (const Json& entry : fields.list("corrections", true)) plan.corrections.push_back(correction_from(entry));
   for (const Json& entry : fields.list("kept", true)) plan.kept.push_back(kept_from(entry));
   plan.notes = fields.texts("notes");
   return plan;

@@ -157,6 +157,10 @@ void QuantizationOptions::add_to(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--percentile", percentile, "static: share of values inside the range, for --method percentile")
       ->capture_default_str();
+  command
+      .add_option("--smooth-quant", smooth_quant,
+                  "static: even out the channels that matrices read (SmoothQuant), 0 to 1; 0.5 is usual")
+      ->type_name("ALPHA");
   command.add_flag("--no-prepare", no_prepare, "leave out folding, clean-up and fusion (octet prepare)");
   command
       .add_option("--block-size", block_size, "store matrices in blocks of N along K (MatMulNBits); 32 for 4-bit types")
@@ -188,6 +192,7 @@ PlanOptions QuantizationOptions::plan_options(bool calibrated) const {
   if (per_channel) options.per_channel = true;
   if (per_tensor) options.per_channel = false;
   options.reduce_range = reduce_range;
+  options.smooth_quant = smooth_quant;
   options.prepare = !no_prepare;
   options.block_size = block_size;
   options.nodes_to_quantize = split_list(nodes_to_quantize);

@@ -65,6 +65,8 @@ struct QuantizationOptions {
   double percentile = 99.9;
   bool per_channel = false, per_tensor = false, reduce_range = false, no_prepare = false, symmetric_activations = false;
   int block_size = 0;
+  bool equalize = false, bias_correction = false;
+  double smooth_quant = 0;
   std::string nodes_to_quantize, nodes_to_exclude, op_types;
 
   void add_to(CLI::App& command);

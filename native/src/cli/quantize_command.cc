@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/accuracy_steps.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/pending_model.h"
@@ -57,9 +58,13 @@ class QuantizeRun {
         });
     synthetic_ = options_.inputs.synthetic(quantizer.facts());
     QuantizeReport report;
-    RangeSource::Filled filled = options_.ranges.fill(quantizer, options_.inputs.samples.sample_options(0));
-    calibrated_on_ = filled.samples;
-    for (std::string& note : filled.notes) quantizer.plan().notes.push_back(std::move(note));
+    Measure measure;
+    if (!options_.no_verify) measure = [this](const Quantizer& candidate) { return sqnr_of(candidate); };
+    // A plan that is given holds what was done already.
+    Calibrated calibrated = take_accuracy_steps(std::move(quantizer), given ? PlanOptions{} : plan_options,
+                                                options_.ranges, options_.inputs.samples.sample_options(0), measure);
+    calibrated_on_ = calibrated.samples;
+    quantizer = std::move(calibrated.quantizer);
     auto pending = write(quantizer.plan(), quantizer);
     if (!options_.no_verify) pending = prove(quantizer, std::move(pending), report);
     if (!options_.save_plan.empty())
@@ -106,6 +111,12 @@ class QuantizeRun {
     job.candidate_bytes = pending.bytes();
     if (!whole) job.samples.limit = kFloorSamples, job.latency_seconds = 0;
     return verify_in_child(job);
+  }
+
+  std::optional<double> sqnr_of(const Quantizer& quantizer) const {
+    const VerifyResult result = verify_pending(*write(quantizer.plan(), quantizer), false);
+    if (!result.verified) return std::nullopt;
+    return result.loads && result.runs && result.finite ? result.worst_sqnr_db : -kSqnrEqual;
   }
 
   std::unique_ptr<PendingModel> prove(Quantizer& quantizer, std::unique_ptr<PendingModel> pending,

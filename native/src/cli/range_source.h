@@ -17,6 +17,9 @@ struct RangeSource {
   bool given() const { return !calib.calib.empty() || !ranges.empty(); }
   // Throws Error(kUsage) when mode and source do not go together.
   void check(Mode mode, bool plan_given) const;
+  // Runs the samples and observes values channel by channel. Throws Error(kUsage) where there are only ranges.
+  ChannelObservations observe(const Quantizer& quantizer, const SampleOptions& samples,
+                              const std::vector<ChannelTap>& taps) const;
   // Gives the plan the ranges it lacks.
   struct Filled {
     std::size_t samples = 0;         // that the ranges were learned from

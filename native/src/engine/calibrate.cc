@@ -85,11 +85,15 @@ class CalibrationRun {
     std::set<std::string> inputs;
     for (const ValueInfo& input : inputs_of(model)) inputs.insert(input.name);
     std::vector<std::string> made;
-    for (const auto& tap : taps) {
-      if (inputs.contains(tap))
-        observed_inputs_.push_back(tap);
-      else
-        made.push_back(tap);
+    const auto add = [&](const std::string& tap) {
+      auto& list = inputs.contains(tap) ? observed_inputs_ : made;
+      if (std::find(list.begin(), list.end(), tap) == list.end()) list.push_back(tap);
+    };
+    for (const auto& tap : taps) add(tap);
+    taps_.insert(taps.begin(), taps.end());
+    for (const ChannelTap& tap : options_.channels) {
+      add(tap.value);
+      axes_[tap.value] = tap.axis;
     }
     return made;
   }
@@ -104,6 +108,7 @@ class CalibrationRun {
       if (result_.ranges.samples > 0 || whole_ || segmented_.segments().size() < 2) throw;
       whole_ = true;
       result_.ranges.tensors.clear();
+      result_.channels.clear();
       non_finite_.clear();
       cut();
       run_sample(sample, tell);
@@ -182,38 +187,53 @@ class CalibrationRun {
     struct Job {
       const std::string* name;
       TensorView view;
-      Observation* observation;
+      Observation* observation;  // null: no tap
       std::uint64_t before;
+      ChannelObservation* channels;  // null: as a whole only
+      int axis;
     };
     std::vector<Job> jobs;
     for (const auto& name : names) {
       auto view = values.view(name);
       if (!view || !is_observed_type(view->type)) continue;
-      Observation& observation = result_.ranges.tensors[name];
-      jobs.push_back({&name, std::move(*view), &observation, observation.non_finite()});
+      Observation* observation = taps_.contains(name) ? &result_.ranges.tensors[name] : nullptr;
+      const auto axis = axes_.find(name);
+      const bool apart = axis != axes_.end();
+      jobs.push_back({&name, std::move(*view), observation, observation ? observation->non_finite() : 0,
+                      apart ? &result_.channels[name] : nullptr, apart ? axis->second : 0});
     }
     // Large ones first, so that threads end together.
     std::stable_sort(jobs.begin(), jobs.end(),
                      [](const Job& a, const Job& b) { return a.view.bytes.size() > b.view.bytes.size(); });
-    crew_.run(jobs.size(), [&](std::size_t i) { add(*jobs[i].observation, jobs[i].view); });
+    crew_.run(jobs.size(), [&](std::size_t i) {
+      const Job& job = jobs[i];
+      with_floats(job.view, [&](std::span<const float> floats) {
+        if (job.observation) job.observation->add(floats);
+        if (job.channels) job.channels->add(floats, job.view.dims, job.axis);
+      });
+    });
     for (const Job& job : jobs) {
-      if (job.observation->non_finite() == job.before) continue;
+      if (!job.observation || job.observation->non_finite() == job.before) continue;
       NonFinite& seen = non_finite_[*job.name];
       if (seen.samples++ == 0) seen.first = sample_name_;
     }
     result_.observe_seconds += seconds_since(start);
   }
 
-  static void add(Observation& observation, const TensorView& view) {
+  template <class Take>
+  static void with_floats(const TensorView& view, const Take& take) {
     if (view.type == kFloat) {
-      observation.add({reinterpret_cast<const float*>(view.bytes.data()), view.bytes.size() / sizeof(float)});
+      take({reinterpret_cast<const float*>(view.bytes.data()), view.bytes.size() / sizeof(float)});
     } else {
-      observation.add(to_float({view.type, view.dims, {view.bytes.begin(), view.bytes.end()}}));
+      const std::vector<float> values = to_float({view.type, view.dims, {view.bytes.begin(), view.bytes.end()}});
+      take(values);
     }
   }
 
   const CalibrationOptions& options_;
   std::vector<std::string> observed_inputs_;
+  std::set<std::string> taps_;
+  std::map<std::string, int> axes_;  // of the values observed by channels
   SegmentedModel segmented_;
   WorkerCrew crew_;
   EngineOptions engine_;

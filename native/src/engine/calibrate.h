@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/samples.h"
+#include "octet/channels.h"
 #include "octet/model.h"
 #include "octet/ranges.h"
 
@@ -19,12 +20,14 @@ struct CalibrationOptions {
   std::uint64_t memory_budget = std::uint64_t{16} << 20;
   unsigned threads = 0;  // 0 = as many as the machine has; what is observed does not depend on it
   bool observe = true;   // without, only runs: what the rest of the work costs
+  std::vector<ChannelTap> channels = {};  // values to be observed channel by channel, taps or not
   // Called after every segment with the share of the work that is done.
   std::function<void(double fraction)> progress = {};
 };
 
 struct Calibration {
   Ranges ranges;
+  ChannelObservations channels;
   std::vector<std::string> notes;  // tensors with values that were NaN or infinite, and where first; the first few
   std::size_t segments = 0;        // that the model ran in
   double run_seconds = 0, observe_seconds = 0;
