@@ -13,6 +13,7 @@
 #include "prepare/widened.h"
 #include "quantize/block_layout.h"
 #include "quantize/check_plan.h"
+#include "quantize/correct_biases.h"
 #include "quantize/marks.h"
 #include "quantize/rewrite_static.h"
 #include "quantize/rewriter.h"
@@ -68,6 +69,7 @@ void raise_opset(Model& model, const Plan& plan) {
 }  // namespace
 
 void apply_plan(Model& model, const Plan& plan) {
+  correct_biases(model, plan);
   raise_opset(model, plan);
   for (const NodePlan& node : plan.nodes) {
     if (node.action == Action::kDynamic && node.op == "Conv" && opset_of(model.proto()) < kDynamicConvOpset) {

@@ -27,15 +27,15 @@ void RangeSource::check(Mode mode, bool plan_given) const {
            "pass --calib DATA, or --ranges FILE from octet calibrate; dynamic mode needs neither");
 }
 
-ChannelObservations RangeSource::observe(const Quantizer& quantizer, const SampleOptions& options,
+ChannelObservations RangeSource::observe(const Model& model, const SampleOptions& options,
                                          const std::vector<ChannelTap>& taps) const {
   if (calib.calib.empty())
     throw Error(ErrorCode::kUsage, "--ranges", "they say nothing of single channels", "pass samples with --calib");
-  const auto samples = open_samples(calib.calib, inputs_of(quantizer.model()), options);
+  const auto samples = open_samples(calib.calib, inputs_of(model), options);
   CalibrationOptions calibration;
   calibration.channels = taps;
   calibration.progress = [](double fraction) { Terminal::progress("looking at channels", fraction); };
-  return run_calibration(quantizer.model(), {}, *samples, calibration).channels;
+  return run_calibration(model, {}, *samples, calibration).channels;
 }
 
 RangeSource::Filled RangeSource::fill(Quantizer& quantizer, const SampleOptions& options) const {

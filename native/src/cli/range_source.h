@@ -18,7 +18,7 @@ struct RangeSource {
   // Throws Error(kUsage) when mode and source do not go together.
   void check(Mode mode, bool plan_given) const;
   // Runs the samples and observes values channel by channel. Throws Error(kUsage) where there are only ranges.
-  ChannelObservations observe(const Quantizer& quantizer, const SampleOptions& samples,
+  ChannelObservations observe(const Model& model, const SampleOptions& samples,
                               const std::vector<ChannelTap>& taps) const;
   // Gives the plan the ranges it lacks.
   struct Filled {
