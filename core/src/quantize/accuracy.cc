@@ -7,6 +7,8 @@
 namespace octet {
 
 void change_model(Model& model, const Plan& plan) {
+  if (plan.equalized)
+    throw Error(ErrorCode::kUsage, "plan: equalized", "this version does not equalize weights", "plan the model again");
   for (const Smoothing& smoothing : plan.smoothed) smooth_value(model, smoothing);
 }
 

@@ -109,14 +109,6 @@ constexpr std::array kQuantizeRows = {
     Row<GivenOptions>{"nodes_to_exclude",
                       [](auto& o, auto& k, auto& v) { o.plan_options.nodes_to_exclude = names(k, v); }},
     Row<GivenOptions>{"op_types", [](auto& o, auto& k, auto& v) { o.plan_options.op_types = names(k, v); }},
-    Row<GivenOptions>{"equalize", [](auto& o, auto& k, auto& v) { o.plan_options.equalize = flag(k, v); }},
-    Row<GivenOptions>{"bias_correction",
-                      [](auto& o, auto& k, auto& v) { o.plan_options.bias_correction = flag(k, v); }},
-    Row<GivenOptions>{"smooth_quant",
-                      [](auto& o, auto& k, auto& v) {
-                        if (!v.is_number() || v < 0 || v > 1) refuse(k, "must lie between 0 and 1", "");
-                        o.plan_options.smooth_quant = v.template get<double>();
-                      }},
     Row<GivenOptions>{"prepare", [](auto& o, auto& k, auto& v) { o.plan_options.prepare = flag(k, v); }},
     Row<GivenOptions>{"plan", [](auto& o, auto&, auto& v) { o.plan = plan_from_json(v.dump()); }},
     Row<GivenOptions>{"external_data", [](auto& o, auto& k, auto& v) { o.external_data = flag(k, v); }},
