@@ -1,6 +1,10 @@
 // The core as a module. Everything is synchronous: call it from a worker. Nothing is fetched but the module itself.
 // Failures are returned; only what a callback of the request throws passes through as it is.
 
+import type { PassReport, Plan, Report } from './report.js';
+
+export type * from './report.js';
+
 export type Mode = 'dynamic' | 'static' | 'weights';
 export type Target = 'x64' | 'x64-novnni' | 'arm64' | 'wasm' | 'any';
 export type WeightType = 'qint8' | 'quint8' | 'qint4' | 'quint4' | 'qint16' | 'quint16';
@@ -29,6 +33,10 @@ export interface Options {
   /** For the methods 'percentile' and 'best'. */
   percentile?: number;
   block_size?: number;
+  /** These three need runs of the model and are the command line's alone: refused here, but in a plan taken. */
+  equalize?: boolean;
+  bias_correction?: boolean;
+  smooth_quant?: number;
   /** Names, globs (* ?) or op:TYPE. */
   nodes_to_quantize?: string[];
   nodes_to_exclude?: string[];
@@ -60,121 +68,6 @@ export interface Request {
   output?: string;
   /** Told in bytes what is done of a stage. */
   progress?: (stage: 'plan' | 'write', done: number, total: number) => void;
-}
-
-export interface Value {
-  name: string;
-  type: string;
-  shape: string;
-}
-
-export interface StoredTensor extends Value {
-  bytes: number;
-}
-
-/** What the model is, as loaded. */
-export interface Facts {
-  name: string;
-  producer: string;
-  ir_version: number;
-  opsets: Record<string, number>;
-  file_bytes: number;
-  parameters: number;
-  float_bytes: number;
-  stored_bytes: number;
-  nodes: number;
-  subgraphs: number;
-  functions: number;
-  quantized_already: boolean;
-  operators: Record<string, number>;
-  inputs: Value[];
-  outputs: Value[];
-  largest: StoredTensor[];
-}
-
-export interface PassReport {
-  pass: string;
-  changes: number;
-  notes: string[];
-}
-
-export interface PlannedNode {
-  node: string;
-  op: string;
-  action: Action;
-  form?: Form;
-  weights?: string[];
-  /** Of static nodes: values read and written in integers, and the activation that rounding replaces. */
-  reads?: string[];
-  writes?: string[];
-  absorbs?: string;
-  why: string;
-}
-
-export interface PlannedTensor {
-  tensor: string;
-  type: WeightType;
-  axis: number | null;
-  axes?: number;
-  symmetric: boolean;
-  reduce_range?: boolean;
-  transposed?: boolean;
-  across?: boolean;
-  block_size?: number;
-  bytes: number;
-  rank: number;
-}
-
-/** A value between nodes that static nodes read or write in integers. */
-export interface PlannedActivation {
-  tensor: string;
-  type: ActivationType;
-  symmetric?: boolean;
-  /** Has the scale and zero point of this value; nothing below then. */
-  same_as?: string;
-  method?: Method;
-  percentile?: number;
-  /** The range; absent before calibration. */
-  low?: number;
-  high?: number;
-}
-
-export interface KeptTensor {
-  tensor: string;
-  bytes: number;
-  why: string;
-}
-
-/** What becomes of each node and stored tensor, and why. */
-export interface Plan {
-  octet_plan: number;
-  mode: Mode;
-  target: Target;
-  /** Names are those of the prepared model. */
-  prepared: boolean;
-  nodes: PlannedNode[];
-  tensors: PlannedTensor[];
-  /** Of static nodes, where there are any. */
-  format?: Format;
-  activations?: PlannedActivation[];
-  kept: KeptTensor[];
-  notes: string[];
-}
-
-export interface Sizes {
-  input_bytes: number;
-  output_bytes: number;
-  float_weight_bytes: number;
-  weights_in_8_bits_bytes: number;
-  stored_bytes: number;
-  left_float: { name: string; bytes: number; why: string }[];
-}
-
-export interface Report {
-  model: Facts;
-  passes: PassReport[];
-  plan: Plan;
-  sizes: Sizes;
 }
 
 export type ErrorCode =

@@ -12,7 +12,8 @@ export class Declarations {
       .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '));
     this.checker = program.getTypeChecker();
     const module = this.checker.getSymbolAtLocation(program.getSourceFile(path));
-    this.exports = new Map(this.checker.getExportsOfModule(module).map((symbol) => [symbol.name, symbol]));
+    const declared = (symbol) => (symbol.flags & SymbolFlags.Alias ? this.checker.getAliasedSymbol(symbol) : symbol);
+    this.exports = new Map(this.checker.getExportsOfModule(module).map((symbol) => [symbol.name, declared(symbol)]));
   }
 
   type(name) {

@@ -105,6 +105,14 @@ for (const name of MODELS) {
   });
 }
 
+test('a plan that the command line smoothed is taken here', { skip }, () => {
+  const plan = join(folder, 'smoothed.json');
+  const more = ['--calib', join(ROOT, 'tests/data/gpt_char/calib'), '--smooth-quant', '0.5', '--save-plan', plan];
+  const there = native('gpt_char', {}, more), given = JSON.parse(readFileSync(plan, 'utf8'));
+  assert.ok(given.smoothed.length > 0);
+  assert.equal(sha256(quantize('gpt_char', { plan: given }).model), sha256(there.model));
+});
+
 const PREPARATIONS = [
   [{}, []],
   [{ opset: 18 }, ['--opset', '18']],
