@@ -33,10 +33,6 @@ export interface Options {
   /** For the methods 'percentile' and 'best'. */
   percentile?: number;
   block_size?: number;
-  /** These three need runs of the model and are the command line's alone: refused here, but in a plan taken. */
-  equalize?: boolean;
-  bias_correction?: boolean;
-  smooth_quant?: number;
   /** Names, globs (* ?) or op:TYPE. */
   nodes_to_quantize?: string[];
   nodes_to_exclude?: string[];

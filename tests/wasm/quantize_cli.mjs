@@ -94,6 +94,6 @@ if (words.length === 1 && words[0] === '-') {
 } else if (words.length === 3 || words.length === 4) {
   once(await loadOctet(), words);
 } else {
-  process.stderr.write('usage: node quantize_cli.mjs MODEL OPTIONS_JSON OUT [RANGES], or node quantize_cli.mjs - for jobs\n');
+  process.stderr.write('usage: node quantize_cli.mjs MODEL OPTIONS_JSON OUT [RANGES], or with - alone for jobs\n');
   process.exitCode = 2;
 }

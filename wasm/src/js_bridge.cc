@@ -112,18 +112,6 @@ class JsSink final : public ByteSink {
   std::uint64_t size_, used_ = 0;
 };
 
-// Steps that look at what a model gives while it runs, and that the module does not take yet; a plan that holds their
-// result it does.
-void refuse_what_needs_runs(const PlanOptions& options) {
-  const auto refuse = [](const char* where) {
-    throw Error(ErrorCode::kUnsupported, where, "needs runs of the model that the module does not ask for",
-                "use the command line, or a plan that it saved");
-  };
-  if (options.equalize) refuse("option equalize");
-  if (options.bias_correction) refuse("option bias_correction");
-  if (options.smooth_quant > 0) refuse("option smooth_quant");
-}
-
 }  // namespace
 
 bool is_function(const val& value) { return value.typeOf().as<std::string>() == "function"; }
@@ -170,7 +158,6 @@ GivenRequest given_of(const val& request) {
   if (const val ranges = request["ranges"]; !is_absent(ranges))
     given.ranges = ranges_from_json(json_text(ranges, "ranges"));
   if (given.options.plan) return given;
-  refuse_what_needs_runs(given.options.plan_options);
   Mode& mode = given.options.plan_options.mode;
   const val options = request["options"];
   if (given.ranges && (is_absent(options) || is_absent(options["mode"]))) mode = Mode::kStatic;
