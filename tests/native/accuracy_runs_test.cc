@@ -144,5 +144,58 @@ TEST(Smoothing, RefusesPlansOfOtherModels) {
   EXPECT_THAT(refused([](Smoothing& s) { s.factors[3] = 0; }), testing::HasSubstr("above zero"));
 }
 
+struct EqualizeCase {
+  std::string name, text;
+  int pairs = 0;
+};
+
+const std::vector<EqualizeCase>& equalize_cases() {
+  static const std::vector<EqualizeCase> cases = {
+      {"convolutions with a Relu between",
+       "g (float[8,32] x) => (float[n,c,h,w] y) <int64[4] s = {1, 8, 4, 8}, float[6,8,3,3] u, float[6] b, "
+       "float[5,6,1,1] v> { i = Reshape(x, s) p = Conv(i, u, b) r = Relu(p) y = Conv(r, v) }",
+       1},
+      {"a depthwise convolution in the middle",
+       "g (float[8,32] x) => (float[n,c,h,w] y) <int64[4] s = {1, 8, 4, 8}, float[6,8,1,1] u, float[6,1,3,3] d, "
+       "float[5,6,1,1] v> { i = Reshape(x, s) p = Conv(i, u) q = LeakyRelu(p) e = Conv<group = 6>(q, d) "
+       "m = MaxPool<kernel_shape = [2,2]>(e) y = Conv(m, v) }",
+       2},
+      {"matrices",
+       "g (float[n,32] x) => (float[n,16] y) <float[32,24] u, float[24] b, float[16,24] v> { p = Gemm(x, u, b) "
+       "r = Relu(p) y = Gemm<transB = 1>(r, v) }",
+       1},
+      {"nothing where a Clip is between",
+       "g (float[n,32] x) => (float[n,16] y) <float[32,24] u, float zero = {0}, float six = {6}, float[24,16] v> { "
+       "p = MatMul(x, u) r = Clip(p, zero, six) y = MatMul(r, v) }",
+       0},
+      {"nothing where another reads the value",
+       "g (float[n,32] x) => (float[n,16] y, float[n,24] r) <float[32,24] u, float[24,16] v> { p = MatMul(x, u) "
+       "r = Relu(p) y = MatMul(r, v) }",
+       0},
+      {"nothing where a weight has two readers",
+       "g (float[n,24] x) => (float[n,24] y) <float[24,24] u> { p = MatMul(x, u) r = Relu(p) y = MatMul(r, u) }", 0},
+  };
+  return cases;
+}
+
+TEST(Equalizing, ChangesNothingOfWhatIsComputed) {
+  for (const EqualizeCase& test : equalize_cases()) {
+    SCOPED_TRACE(test.name);
+    PlanOptions options;
+    options.mode = Mode::kStatic;
+    const Quantizer quantizer(model_of(test.text), options);
+    const Equalized equalized = quantizer.equalized();
+    EXPECT_EQ(equalized.pairs, test.pairs);
+    EXPECT_TRUE(equalized.quantizer.plan().equalized);
+    const Sample inputs = test.text.find("x[8,32]") == std::string::npos
+                              ? ramp(8, test.text.find("[n,24] x") == std::string::npos ? 32 : 24)
+                              : ramp(8, 32);
+    expect_same(run(quantizer.model(), inputs), run(equalized.quantizer.model(), inputs));
+    // A plan tells it again, to the byte.
+    const Quantizer again(model_of(test.text), options, &equalized.quantizer.plan());
+    EXPECT_EQ(fixtures::save(again.model()), fixtures::save(equalized.quantizer.model()));
+  }
+}
+
 }  // namespace
 }  // namespace octet

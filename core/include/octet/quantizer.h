@@ -33,6 +33,10 @@ class Quantizer {
   // Throws Error(kUsage) for ranges of another model.
   void set_ranges(const Ranges& ranges);
 
+  // Cross-layer equalization: a quantizer of the model whose neighbouring products share their spread of weights, planned
+  // anew and without ranges.
+  struct Equalized equalized() const;
+
   // SmoothQuant: what to observe of the prepared model, and a quantizer of the model whose values are smoothed by what
   // was seen, planned anew and without ranges: calibrate that one. With `alpha` 1 all of the spread between channels
   // goes into the weights, with 0 all of theirs into the values. Throws Error(kUsage) unless 0 ≤ alpha ≤ 1.
@@ -59,6 +63,11 @@ class Quantizer {
   Model normalized_;
   std::vector<PassReport> passes_;
   Plan plan_;
+};
+
+struct Equalized {
+  Quantizer quantizer;
+  int pairs = 0;
 };
 
 struct Smoothed {

@@ -2,13 +2,13 @@
 
 #include "octet/error.h"
 #include "octet/quantizer.h"
+#include "quantize/equalize.h"
 #include "quantize/smooth_values.h"
 
 namespace octet {
 
 void change_model(Model& model, const Plan& plan) {
-  if (plan.equalized)
-    throw Error(ErrorCode::kUsage, "plan: equalized", "this version does not equalize weights", "plan the model again");
+  if (plan.equalized) equalize_model(model);
   for (const Smoothing& smoothing : plan.smoothed) smooth_value(model, smoothing);
 }
 
@@ -28,6 +28,15 @@ void Quantizer::plan_again(const Plan& before) {
   plan_.equalized = before.equalized;
   plan_.smoothed = before.smoothed;
   plan_.notes = before.notes;
+}
+
+Equalized Quantizer::equalized() const {
+  Equalized result{copy()};
+  Plan plan = plan_;
+  plan.equalized = true;
+  result.pairs = equalize_model(result.quantizer.normalized_);
+  result.quantizer.plan_again(plan);
+  return result;
 }
 
 std::vector<ChannelTap> Quantizer::smoothing_taps() const {

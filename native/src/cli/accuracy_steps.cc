@@ -23,6 +23,7 @@ class Steps {
       : options_(options), ranges_(ranges), samples_(samples), measure_(measure), best_(std::move(quantizer)) {}
 
   Calibrated run() {
+    if (options_.equalize) equalize();
     if (options_.smooth_quant > 0) smooth();
     fill();
     if (options_.bias_correction) correct();
@@ -32,6 +33,16 @@ class Steps {
   }
 
  private:
+  void equalize() {
+    const std::string name = "equalize";
+    Equalized equalized = best_.equalized();
+    if (equalized.pairs == 0) {
+      notes_.push_back(name + ": no product feeds another through nothing but Relu or pooling, nothing to do");
+      return;
+    }
+    take(name, std::move(equalized.quantizer), fmt::format("{} pairs of products", equalized.pairs));
+  }
+
   void smooth() {
     const std::string name = fmt::format("smooth-quant {}", options_.smooth_quant);
     const auto taps = best_.smoothing_taps();

@@ -157,6 +157,8 @@ void QuantizationOptions::add_to(CLI::App& command) {
       ->capture_default_str();
   command.add_option("--percentile", percentile, "static: share of values inside the range, for --method percentile")
       ->capture_default_str();
+  command.add_flag("--equalize", equalize,
+                   "static: share the spread of weights between a product and the next; kept where it helps");
   command.add_flag("--bias-correction", bias_correction,
                    "static: give back to biases what rounding takes on average, as the samples show");
   command
@@ -196,6 +198,7 @@ PlanOptions QuantizationOptions::plan_options(bool calibrated) const {
   options.reduce_range = reduce_range;
   options.smooth_quant = smooth_quant;
   options.bias_correction = bias_correction;
+  options.equalize = equalize;
   options.prepare = !no_prepare;
   options.block_size = block_size;
   options.nodes_to_quantize = split_list(nodes_to_quantize);
