@@ -97,12 +97,51 @@ def test_the_arithmetic_of_the_guides_model():
     assert "0.86 MB" in README and "0.83 MB" in README
 
 
+def tables_of_results():
+    """Rows of the tables under Results that begin with the name of a model, table by table."""
+    results = README.split("## Results", 1)[1].split("\n## ", 1)[0]
+    found = re.findall(r"^\| model \|.*\n\|[ |-]+\n((?:\| `\w+` \|.*\n)+)", results, re.MULTILINE)
+    return [[[cell.strip(" `") for cell in row.strip("|").split("|")] for row in table.splitlines()] for table in found]
+
+
 def test_sizes_of_real_models_are_those_of_the_zoo():
     with (PROJECT / "tests/zoo/results.csv").open() as file:
         bytes_out = {(row["model"], row["mode"]): int(row["bytes_out"]) for row in csv.DictReader(file)}
-    rows = re.findall(r"^\| `(\w+)` \|(.*)\|$", README.split("## Results", 1)[1], re.MULTILINE)
+    rows = tables_of_results()[0]
     assert len(rows) >= 8
-    for name, rest in rows:
-        cells = [cell.strip() for cell in rest.split("|")]
-        for mode, shown in (("dynamic", cells[3]), ("weights", cells[6])):
-            assert float(shown) == pytest.approx(bytes_out[name, mode] / 1e6, rel=0.02, abs=0.006), (name, mode)
+    for cells in rows:
+        for mode, shown in (("dynamic", cells[4]), ("weights", cells[7])):
+            assert float(shown) == pytest.approx(bytes_out[cells[0], mode] / 1e6, rel=0.02, abs=0.006), (cells[0], mode)
+
+
+def test_static_models_are_those_of_the_zoo():
+    """The method changes scales, never sizes."""
+    with (PROJECT / "tests/golden/static.csv").open() as file:
+        wanted = ("mse", "qdq", "per-channel")
+        kept = {
+            row["model"]: row
+            for row in csv.DictReader(file)
+            if (row["method"], row["format"], row["granularity"]) == wanted
+        }
+    rows = tables_of_results()[1]
+    assert len(rows) >= 20
+    for name, size, *_ in rows:
+        shown = float(size.split("→")[1])
+        assert shown == pytest.approx(int(kept[name]["bytes"]) / 1e6, rel=0.02, abs=0.006), name
+
+
+def test_measures_are_those_of_the_comparison():
+    with (PROJECT / "tests/golden/static_reference.csv").open() as file:
+        kept = {(row["model"], row["granularity"]): row for row in csv.DictReader(file)}
+    rows = tables_of_results()[2]
+    assert len(rows) >= 8
+
+    def shown(text):
+        return f"{float(text):.3f}" if text else "fails"
+
+    for name, _, in_float, *others in rows:
+        channel, tensor = kept[name, "per-channel"], kept[name, "per-tensor"]
+        assert in_float == shown(channel["float_metric"])
+        expected = [row[column] for row in (channel, tensor) for column in ("reference_metric", "octet_metric")]
+        assert others == [shown(text) for text in expected], name
+
