@@ -153,6 +153,23 @@ std::string weight_fixed(const Model& model, const LinearOp& op, const std::vect
 
 }  // namespace
 
+std::optional<ChannelLayout> input_layout(const LinearOp& op) {
+  const auto& node = *op.at.node;
+  if (op.by_input || is_op(node, "ConvTranspose")) return op.by_input;
+  if (is_op(node, "Gemm") && int_attribute(node, "transA", 0) != 0) return std::nullopt;
+  const auto& tensor = *op.weight->initializer;
+  const auto rows = static_cast<std::uint64_t>(tensor.dims(0)), columns = static_cast<std::uint64_t>(tensor.dims(1));
+  const bool turned = is_op(node, "Gemm") && int_attribute(node, "transB", 0) != 0;
+  return turned ? ChannelLayout{1, rows, columns, 1} : ChannelLayout{1, 1, rows, columns};
+}
+
+double short_factor(double value) {
+  constexpr int kBits = 8;
+  int exponent = 0;
+  const double mantissa = std::frexp(value, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(mantissa, kBits)), exponent - kBits);
+}
+
 std::optional<LinearOp> linear_op(const GraphView& view, const NodeAt& at) {
   const auto& node = *at.node;
   LinearOp op;

@@ -33,6 +33,12 @@ struct LinearOp {
 };
 std::optional<LinearOp> linear_op(const GraphView& view, const NodeAt& at);
 
+// The weight by input channels: of a Conv, a MatMul or a Gemm. Nothing for a ConvTranspose, or with transA.
+std::optional<ChannelLayout> input_layout(const LinearOp& op);
+
+// A factor for weights with 8 bits of mantissa: little is lost in multiplying, and it stays readable in a plan.
+double short_factor(double value);
+
 // The elements of a stored tensor of a float type that has one element, or one per channel at `axis` of a tensor of
 // `rank` axes that it is combined with. Nothing for any other shape, which would make the result larger.
 std::optional<std::vector<double>> channel_values(const Model& model, const Value* value, std::int64_t rank,

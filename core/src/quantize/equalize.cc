@@ -23,16 +23,6 @@ bool scales_along(const onnx::NodeProto& node) {
   return (is_op(node, "Relu") || is_op(node, "LeakyRelu") || pool) && node.output_size() == 1;
 }
 
-// By input channels; a MatMul's and a Gemm's rows (or columns, with transB).
-std::optional<ChannelLayout> by_input(const LinearOp& op) {
-  if (op.by_input || is_op(*op.at.node, "ConvTranspose")) return op.by_input;
-  const auto& tensor = *op.weight->initializer;
-  const auto rows = static_cast<std::uint64_t>(tensor.dims(0)), columns = static_cast<std::uint64_t>(tensor.dims(1));
-  const bool turned = is_op(*op.at.node, "Gemm") && int_attribute(*op.at.node, "transB", 0) != 0;
-  if (is_op(*op.at.node, "Gemm") && int_attribute(*op.at.node, "transA", 0) != 0) return std::nullopt;
-  return turned ? ChannelLayout{1, rows, columns, 1} : ChannelLayout{1, 1, rows, columns};
-}
-
 std::vector<double> largest_by_channel(const Model& model, const LinearOp& op, const ChannelLayout& layout) {
   const std::vector<double> values = tensor_as_double(model, *op.weight->initializer);
   std::vector<double> largest(static_cast<std::size_t>(layout.channels()), 0.0);
@@ -62,21 +52,13 @@ std::optional<LinearOp> next_product(const GraphView& view, const LinearOp& firs
   return std::nullopt;
 }
 
-// Factors keep few bits, so that scaling weights by them rounds little.
-double short_factor(double value) {
-  int exponent = 0;
-  const double mantissa = std::frexp(value, &exponent);
-  constexpr int kBits = 8;
-  return std::ldexp(std::nearbyint(std::ldexp(mantissa, kBits)), exponent - kBits);
-}
-
 bool equalize(Model& model, const NodeAt& at) {
   GraphView view(model.proto());
   const auto first = linear_op(view, at);
   if (!first || !is_own_float_weight(*first)) return false;
   const auto second = next_product(view, *first);
   if (!second || !is_own_float_weight(*second)) return false;
-  const auto layout = by_input(*second);
+  const auto layout = input_layout(*second);
   if (!layout || layout->channels() != first->by_output.channels()) return false;
   const auto one = largest_by_channel(model, *first, first->by_output);
   const auto other = largest_by_channel(model, *second, *layout);

@@ -16,8 +16,6 @@ namespace {
 
 using onnx::TensorProto;
 
-// Factors keep so many bits of their mantissa: nothing is lost, and a plan stays readable.
-constexpr int kFactorBits = 8;
 // Smoothed are values after which rounding is expected to leave less than this of its error, as a mean square.
 constexpr double kWorthwhile = 0.9;
 // How many nodes a division is led back through at most.
@@ -39,20 +37,6 @@ double power(double base, double exponent) {
     exponent -= 1;
   }
   return result;
-}
-
-float short_factor(double value) {
-  int exponent = 0;
-  const double mantissa = std::frexp(value, &exponent);
-  return static_cast<float>(std::ldexp(std::nearbyint(std::ldexp(mantissa, kFactorBits)), exponent - kFactorBits));
-}
-
-// The weight of a product by input channels.
-ChannelLayout by_input(const LinearOp& op) {
-  const auto& tensor = *op.weight->initializer;
-  const auto rows = static_cast<std::uint64_t>(tensor.dims(0)), columns = static_cast<std::uint64_t>(tensor.dims(1));
-  const bool turned = is_op(*op.at.node, "Gemm") && int_attribute(*op.at.node, "transB", 0) != 0;
-  return turned ? ChannelLayout{1, rows, columns, 1} : ChannelLayout{1, 1, rows, columns};
 }
 
 std::optional<LinearOp> product(const GraphView& view, const NodeAt& at) {
@@ -82,7 +66,8 @@ class Channels {
     for (std::size_t c = 0; c < ranges_.size(); ++c) {
       const auto input = static_cast<double>(std::max(-ranges_[c].low, ranges_[c].high));
       const bool dead = !(input > 0) || !(weights_[c] > 0) || !std::isfinite(weights_[c]);
-      const float factor = dead ? 1 : short_factor(power(input, alpha) / power(weights_[c], 1 - alpha));
+      const float factor =
+          dead ? 1 : static_cast<float>(short_factor(power(input, alpha) / power(weights_[c], 1 - alpha)));
       result.push_back(std::clamp(factor, 0x1p-60f, 0x1p60f));
     }
     return result;
@@ -244,8 +229,8 @@ std::vector<float> smoothing_factors(Model& model, const Smoothing& smoothing, c
     if (std::find(smoothing.products.begin(), smoothing.products.end(), ids.of(*at.node)) == smoothing.products.end())
       continue;
     const auto op = product(view, at);
-    if (!op || by_input(*op).channels() != observed.channels()) return {};
-    channels.add(by_input(*op), tensor_as_float(model, *op->weight->initializer));
+    if (!op || input_layout(*op)->channels() != observed.channels()) return {};
+    channels.add(*input_layout(*op), tensor_as_float(model, *op->weight->initializer));
   }
   const std::vector<float> plain(observed.channels(), 1.0f);
   std::vector<float> factors = channels.factors(alpha);
@@ -267,14 +252,14 @@ bool smooth_value(Model& model, const Smoothing& smoothing) {
       continue;
     const auto op = product(view, at);
     if (!op || view.input(at, 0) != value) refuse(smoothing.value, "'" + ids.of(*at.node) + "' is no product of it");
-    if (by_input(*op).channels() != factors.size())
+    if (input_layout(*op)->channels() != factors.size())
       refuse(smoothing.value, "'" + ids.of(*at.node) + "' reads another number of channels");
     products.push_back(*op);
   }
   if (products.empty() || products.size() != smoothing.products.size())
     refuse(smoothing.value, "the model lacks products that read it");
   for (const LinearOp& op : products) {
-    if (const std::string why = scale_weight(model, op, by_input(op), factors); !why.empty())
+    if (const std::string why = scale_weight(model, op, *input_layout(op), factors); !why.empty())
       refuse(smoothing.value, why);
   }
   Division division(model, view, names, factors);

@@ -66,19 +66,6 @@ std::string kept_lines(const Plan& plan) {
   return text;
 }
 
-std::string counted(const std::map<std::string, int>& counts) {
-  std::string text;
-  for (const auto& [op, count] : counts) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, op);
-  return text;
-}
-
-std::string integer_line(const IntegerShare& share) {
-  const int integer = share.integer_products(), all = integer + share.float_products();
-  return fmt::format("the runtime computes {} of {} products in integers: {}{}{}; {} conversions between\n", integer,
-                     all, share.integer.empty() ? "none" : counted(share.integer),
-                     share.floating.empty() ? "" : "; in float ", counted(share.floating), share.conversions);
-}
-
 std::string verify_lines(const VerifyResult& verify) {
   if (!verify.verified) return fmt::format("not verified: {}\n", verify.why);
   std::string text = fmt::format("ran with ONNX Runtime {} on {}\n", verify.runtime, verify.samples_description);

@@ -22,6 +22,13 @@ std::string listed(const std::map<std::string, int>& counts) {
 
 }  // namespace
 
+std::string integer_line(const IntegerShare& share) {
+  const int integer = share.integer_products(), all = integer + share.float_products();
+  const std::string floating = share.floating.empty() ? "" : "; in float " + listed(share.floating);
+  return fmt::format("the runtime computes {} of {} products in integers: {}{}; {} conversions between\n", integer, all,
+                     share.integer.empty() ? "none" : listed(share.integer), floating, share.conversions);
+}
+
 std::string speed_reason(const VerifyResult& verify) {
   if (!verify.latency || !verify.integers) return {};
   const IntegerShare& share = *verify.integers;
