@@ -169,3 +169,13 @@ def test_says_what_to_do_better(tmp_path):
     assert "ranges of" in said and "2 of" in said and "from calib" in said
     assert "100" in said.splitlines()[-1]
     assert finished.stderr == ""
+
+
+@pytest.mark.parametrize("step", [["--equalize"], ["--bias-correction"], ["--smooth-quant", "0.5"]], ids="".join)
+def test_a_plan_takes_no_further_steps(step, tmp_path):
+    plan, output = tmp_path / "plan.json", tmp_path / "out.onnx"
+    made = ["quantize", DIGITS, "-o", tmp_path / "first.onnx", "--calib", DATA / "digits_cnn/calib", "--no-verify", "--save-plan", plan]
+    octet(*made).succeeded()
+    finished = octet("quantize", DIGITS, "-o", output, "--plan", plan, *step)
+    assert finished.exit == EXIT["usage"] and "--plan" in finished.stderr
+    assert not output.exists()

@@ -85,6 +85,11 @@ class QuantizeRun {
 
   void refuse_clashes() const {
     refuse_clash(options_.model, options_.output, options_.force);
+    const QuantizationOptions& asked = options_.quantization;
+    if (!options_.plan.empty() && (asked.equalize || asked.bias_correction || asked.smooth_quant > 0))
+      throw Error(ErrorCode::kUsage, "--plan",
+                  "a plan holds such steps already, --equalize and the like make a new one",
+                  "leave one of the two out");
     if (options_.no_verify && options_.min_sqnr)
       throw Error(ErrorCode::kUsage, "--no-verify --min-sqnr", "a floor needs a run to be held",
                   "leave one of the two out");
