@@ -26,6 +26,10 @@ from octet_cli import octet
 from quantized_zoo import TARGET, float_run
 from sources import models
 
+DATA = HERE.parent / "data"
+# The embedded model stands beside those of the zoo.
+DIGITS = {"name": "digits_cnn", "file": DATA / "digits_cnn.onnx", "metric": "digits"}
+DIGITS |= {"calib": DATA / "digits_cnn/calib", "eval": DATA / "digits_cnn/eval"}
 TABLE = HERE / "static_reference.csv"
 COLUMNS = ("model", "method", "granularity", "reference_db", "octet_db", "metric", "float_metric", "reference_metric")
 COLUMNS += ("octet_metric", "reference_error")
@@ -119,12 +123,16 @@ def main():
     options = parser.parse_args()
     if options.worker:
         return reference_worker(*json.loads(options.worker))
-    zoo, entries = ensure("all", [name for name in options.only.split(",") if name])
+    only = [name for name in options.only.split(",") if name]
+    of_zoo = [name for name in only if name != DIGITS["name"]]
+    zoo, entries = ensure("all", of_zoo) if of_zoo or not only else (DATA, [])
+    if not only or DIGITS["name"] in only:
+        entries = [DIGITS, *entries]
     rows = {}
     if TABLE.exists():
         with open(TABLE, newline="") as file:
             rows = {tuple(row[c] for c in COLUMNS[:3]): row for row in csv.DictReader(file)}
-    order = [m["name"] for m in models("all")]
+    order = [DIGITS["name"], *(m["name"] for m in models("all"))]
     with tempfile.TemporaryDirectory() as folder:
         for entry in entries:
             if "calib" not in entry or entry["name"].endswith("int8"):

@@ -30,6 +30,12 @@ def label_share(reference, outputs, labels, _model):
     return np.mean([int(o.argmax()) == label for o, label in zip(first(outputs), labels)])
 
 
+def digit_share(reference, outputs, labels, _model):
+    """Batches of pictures, with a list of digits for each file in the order of names."""
+    truth = np.concatenate([np.ravel(batch) for _, batch in sorted(labels["labels"].items())])
+    return np.mean(np.concatenate([o.argmax(-1).ravel() for o in first(outputs)]) == truth)
+
+
 def character_share(reference, outputs, labels, model):
     """1 - edits per character of the text printed in the picture."""
     properties = {p.key: p.value for p in model.metadata_props}
@@ -110,6 +116,7 @@ def similarity_order(reference, outputs, _labels, _model):
 
 METRICS = {
     "top1_label": label_share,
+    "digits": digit_share,
     "ctc_text": character_share,
     "argmax_text": same_text,
     "top1_agree": same_choice,
