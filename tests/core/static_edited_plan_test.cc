@@ -13,16 +13,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-const char* const kPair =
-    "g (float[1,4,9,9] x) => (float[a,b,c,d] y) <float[8,4,3,3] w, float[8] b, float[4,8,3,3] v> { [first] p = Conv(x, "
-    "w, b) [act] q = Relu(p) [second] y = Conv(q, v) }";
-
-// Between two convolutions.
-std::string between(const std::string& nodes, const std::string& more = "") {
-  return "g (float[1,4,8,8] x) => (float[a,b,c,d] y) <float[4,4,1,1] u, float[4,4,1,1] v" + more +
-         "> { [first] p = Conv(x, u) " + nodes + " [last] y = Conv(q, v) }";
-}
-
 TEST(StaticPlanEdited, PlansSurviveTheirJson) {
   Plan plan = with_ranges(planned(kPair, static_options()), -1, 3);
   plan.activations[1].type = QuantType::kInt16;

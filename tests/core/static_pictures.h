@@ -25,6 +25,17 @@ inline PlanOptions symmetric(Format format = Format::kQdq) {
   return options;
 }
 
+// Two convolutions with a Relu between.
+inline const char* const kPair =
+    "g (float[1,4,9,9] x) => (float[a,b,c,d] y) <float[8,4,3,3] w, float[8] b, float[4,8,3,3] v> { [first] p = Conv(x, "
+    "w, b) [act] q = Relu(p) [second] y = Conv(q, v) }";
+
+// Between two convolutions.
+inline std::string between(const std::string& nodes, const std::string& more = "") {
+  return "g (float[1,4,8,8] x) => (float[a,b,c,d] y) <float[4,4,1,1] u, float[4,4,1,1] v" + more +
+         "> { [first] p = Conv(x, u) " + nodes + " [last] y = Conv(q, v) }";
+}
+
 // "NODE: what it reads → what it writes, absorbs CLAMP" per static node, then all values with ranges.
 inline std::string static_picture(const Plan& plan) {
   std::string out = "\n";

@@ -9,6 +9,7 @@
 #include "engine/worker_crew.h"
 #include "error_of.h"
 #include "graph_pictures.h"
+#include "listed_samples.h"
 #include "octet/dtype.h"
 #include "octet/segments.h"
 #include "tiny_models.h"
@@ -22,23 +23,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
-
-// Samples by hand; the i-th is named i.npz.
-class ListedSamples final : public SampleReader {
- public:
-  explicit ListedSamples(std::vector<Sample> samples) : samples_(std::move(samples)) {}
-  std::optional<Sample> next() override {
-    return at_ == samples_.size() ? std::nullopt : std::optional<Sample>(samples_[at_++]);
-  }
-  void rewind() override { at_ = 0; }
-  std::size_t size() const override { return samples_.size(); }
-  std::string name() const override { return std::to_string(at_ - 1) + ".npz"; }
-  std::string description() const override { return "the list"; }
-
- private:
-  std::vector<Sample> samples_;
-  std::size_t at_ = 0;
-};
 
 Sample floats_of(std::vector<std::int64_t> dims, const std::vector<float>& values) {
   return {{"x", tiny::floats(std::move(dims), values)}};

@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "engine/integer_share.h"
 #include "graph_pictures.h"
+#include "listed_samples.h"
 #include "octet/measure.h"
 #include "static_models.h"
 #include "tiny_models.h"
@@ -25,22 +26,6 @@ constexpr double kMinAgreement = 30;
 // Of integer outputs: values so close that rounding decides between them are rare.
 constexpr double kMinEqual = 0.8;
 constexpr int kSamples = 4;
-
-class FixedSamples final : public SampleReader {
- public:
-  explicit FixedSamples(std::vector<Sample> samples) : samples_(std::move(samples)) {}
-  std::optional<Sample> next() override {
-    return at_ == samples_.size() ? std::nullopt : std::optional<Sample>(samples_[at_++]);
-  }
-  void rewind() override { at_ = 0; }
-  std::size_t size() const override { return samples_.size(); }
-  std::string name() const override { return std::to_string(at_ - 1) + ".npz"; }
-  std::string description() const override { return "the list"; }
-
- private:
-  std::vector<Sample> samples_;
-  std::size_t at_ = 0;
-};
 
 struct Way {
   std::string name;
@@ -136,7 +121,7 @@ class StaticRuns : public testing::TestWithParam<StaticModel> {
     options.op_types = GetParam().op_types;
     Quantizer quantizer(fixtures::load(original_), options);
     if (ranges_.tensors.empty()) {
-      FixedSamples samples(samples_);
+      ListedSamples samples(samples_);
       ranges_ = run_calibration(quantizer.model(), quantizer.taps(true), samples).ranges;
     }
     quantizer.set_ranges(ranges_);
@@ -202,7 +187,7 @@ IntegerShare share_of(const std::string& name, QuantType activations) {
     options.activation_type = activations;
     options.op_types = model.op_types;
     Quantizer quantizer(fixtures::load(proto), options);
-    FixedSamples samples(samples_of(proto));
+    ListedSamples samples(samples_of(proto));
     quantizer.set_ranges(run_calibration(quantizer.model(), quantizer.taps(), samples).ranges);
     const tiny::Folder folder;
     const auto bytes = fixtures::save(quantizer.apply(quantizer.plan()));
@@ -246,7 +231,7 @@ TEST(StaticKernels, WhatIsLeftInFloatBetweenIntegersStaysInFloat) {
         if (excluded) options.nodes_to_exclude = {"it"};
         if (excluded && text.find("[pool]") != std::string::npos) options.nodes_to_exclude.push_back("pool");
         Quantizer quantizer(fixtures::load(proto), options);
-        FixedSamples reader(samples);
+        ListedSamples reader(samples);
         quantizer.set_ranges(run_calibration(quantizer.model(), quantizer.taps(true), reader).ranges);
         Plan plan = quantizer.plan();
         if (!excluded && name != "transposed") {

@@ -3,9 +3,8 @@
 import re
 
 import pytest
-from fetch_zoo import ensure
 from octet_cli import quantize
-from quantized_zoo import TARGET, names, tier
+from quantized_zoo import TARGET, names
 from sources import sha256
 
 # The least that a step brings here, in dB of the worst output, below what was measured (README).
@@ -22,12 +21,6 @@ HURTS = {("aecmos", "--equalize", "--method", "best"), ("minilm_l6", "--smooth-q
 
 def cases(table):
     return [pytest.param(case, id=" ".join(case)) for case in sorted(table) if case[0] in names()]
-
-
-@pytest.fixture(scope="module")
-def zoo():
-    folder, entries = ensure(tier())
-    return folder, {entry["name"]: entry for entry in entries}
 
 
 def static(zoo, name, output, *options):

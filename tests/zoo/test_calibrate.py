@@ -6,18 +6,11 @@ OCTET_ZOO=full (or all) takes the larger parts of the zoo too.
 import json
 
 import pytest
-from fetch_zoo import ensure
 from octet_cli import octet
-from quantized_zoo import names, tier
+from quantized_zoo import names
 
 MOST_MB = 400  # of ppocr4_rec, whatever the number of samples: the Python tool takes 14 GB for 64
 MOST_GROWTH = 1.2  # of memory, from 8 samples to 64
-
-
-@pytest.fixture(scope="session")
-def zoo():
-    folder, entries = ensure(tier())
-    return folder, {entry["name"]: entry for entry in entries}
 
 
 def calibrate(model, samples, output, *options):

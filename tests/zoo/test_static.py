@@ -10,11 +10,9 @@ import os
 
 import pytest
 import runtime
-from fetch_zoo import ensure
 from octet_cli import octet, quantize
-from quantized_zoo import TARGET, float_run, tier
+from quantized_zoo import TARGET, float_run
 from sources import models, sha256
-from web_runtime import WebRuntime
 
 # Least SQNR of the worst output, a few dB below what was measured; in brackets what that was.
 FLOORS = {
@@ -32,19 +30,6 @@ FORMATS, GRAINS = ("qdq", "qoperator"), ("per-channel", "per-tensor")
 METHODS = ("minmax", "average", "entropy", "percentile", "mse", "best")
 NATIVE_SAMPLES, WEB_SAMPLES = 2, 1
 WEB_AGREEMENT_DB = 6  # engines round activations in places of their own: each has about the same error
-
-
-@pytest.fixture(scope="session")
-def zoo():
-    folder, entries = ensure(tier())
-    return folder, {entry["name"]: entry for entry in entries}
-
-
-@pytest.fixture(scope="session")
-def web(tmp_path_factory):
-    runner = WebRuntime(tmp_path_factory.mktemp("web"))
-    yield runner
-    runner.close()
 
 
 def statically(zoo, name, out, *options):

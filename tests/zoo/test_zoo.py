@@ -8,9 +8,7 @@ import onnx
 import onnx_facts
 import pytest
 import runtime
-from fetch_zoo import ensure
-from quantized_zoo import MODES, Quantized, names, stored_results, tier
-from web_runtime import WebRuntime
+from quantized_zoo import MODES, Quantized, names, stored_results
 
 LEAST_SHARE = 0.95  # of the float weight bytes that must be stored in 8 bits
 MOST_STORED = 0.28  # what those may take then, of their float bytes: a quarter, and scales
@@ -24,19 +22,6 @@ SHARE_EXCEPTIONS = {
     "ppocr_cls": "0.6 MB in 300 tensors: 7 % are vectors and matrices of less than 256 values, not worth a scale each"
 }
 SIZE_EXCEPTIONS = {}
-
-
-@pytest.fixture(scope="session")
-def zoo():
-    folder, entries = ensure(tier())
-    return folder, {entry["name"]: entry for entry in entries}
-
-
-@pytest.fixture(scope="session")
-def web(tmp_path_factory):
-    runner = WebRuntime(tmp_path_factory.mktemp("web"))
-    yield runner
-    runner.close()
 
 
 @pytest.fixture(scope="module", params=[(name, mode) for name in names() for mode in MODES], ids="-".join)

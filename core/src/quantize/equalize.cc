@@ -52,9 +52,9 @@ std::optional<LinearOp> next_product(const GraphView& view, const LinearOp& firs
   return std::nullopt;
 }
 
-bool equalize(Model& model, const NodeAt& at) {
-  GraphView view(model.proto());
-  const auto first = linear_op(view, at);
+bool equalize(Model& model, onnx::NodeProto& node) {
+  const GraphView view(model.proto());
+  const auto first = linear_op(view, {&node, &view.main()});
   if (!first || !is_own_float_weight(*first)) return false;
   const auto second = next_product(view, *first);
   if (!second || !is_own_float_weight(*second)) return false;
@@ -74,7 +74,7 @@ bool equalize(Model& model, const NodeAt& at) {
   NameSet names(model.proto());
   if (!apply_to_output(model, view, *first, down, names).empty()) return false;
   // Its weight was looked at already; a name may have been added, so everything is looked up again.
-  GraphView now(model.proto());
+  const GraphView now(model.proto());
   const auto behind = linear_op(now, {second->at.node, &now.main()});
   return behind && scale_weight(model, *behind, *layout, up).empty();
 }
@@ -90,10 +90,7 @@ int equalize_model(Model& model) {
       if (at.scope == &view.main() && linear_op(view, at)) nodes.push_back(at.node);
     }
   }
-  for (onnx::NodeProto* node : nodes) {
-    GraphView view(model.proto());
-    pairs += equalize(model, {node, &view.main()}) ? 1 : 0;
-  }
+  for (onnx::NodeProto* node : nodes) pairs += equalize(model, *node) ? 1 : 0;
   return pairs;
 }
 

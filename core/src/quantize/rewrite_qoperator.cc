@@ -104,21 +104,9 @@ void StaticRewrite::product_qoperator(const NodeAt& at, const Output& output) {
     copy_attributes(node, op);
   }
   rewriter_.remove(at);
-  if (added_behind) {
-    const bool plain = output.value.empty() || output.clamp;
-    const std::string raw = plain ? node.output(0) : rewriter_.fresh(output.value + "_unrounded");
-    rewriter_.node_after(at.node, "Add", {product, bias.behind}, {raw});
-    if (output.clamp) {
-      const std::string clamped = rewriter_.fresh(output.value + "_unrounded");
-      rewriter_.rename_output(*const_cast<onnx::NodeProto*>(output.clamp), 0, clamped);
-      values_.round_output(output.clamp, clamped, output.value);
-    } else if (!plain) {
-      values_.round_output(at.node, raw, output.value);
-    }
-    return;
-  }
+  if (added_behind) return add_behind(at, product, bias.behind, output);
   if (!in_integers) return;
-  if (output.clamp) rewriter_.remove({const_cast<onnx::NodeProto*>(output.clamp), at.scope});
+  if (output.clamp) rewriter_.remove({output.clamp, at.scope});
   values_.restore_output(at.node, output.value);
 }
 
@@ -147,7 +135,7 @@ void StaticRewrite::compute_qoperator(const NodeAt& at, const NodePlan& plan, co
     if (!find_attribute(node, "axis")) set_attribute(op, "axis", std::int64_t{rewriter_.opset() < 13 ? 1 : -1});
   }
   rewriter_.remove(at);
-  if (output.clamp) rewriter_.remove({const_cast<onnx::NodeProto*>(output.clamp), at.scope});
+  if (output.clamp) rewriter_.remove({output.clamp, at.scope});
   values_.restore_output(at.node, output.value);
 }
 

@@ -89,10 +89,9 @@ StaticRewrite::Output StaticRewrite::output_of(const NodeAt& at, const NodePlan&
   return output;
 }
 
-bool StaticRewrite::clamp_is_exact(const onnx::NodeProto& clamp, const std::string& value) {
+bool StaticRewrite::clamp_is_exact(onnx::NodeProto& clamp, const std::string& value) {
   const StoredParams& params = values_.params(value);
-  const auto bounds =
-      clamp_of(rewriter_.model(), rewriter_.view(), {const_cast<onnx::NodeProto*>(&clamp), &rewriter_.view().main()});
+  const auto bounds = clamp_of(rewriter_.model(), rewriter_.view(), {&clamp, &rewriter_.view().main()});
   return bounds && is_superfluous(*bounds, params.scale, params.zero_point,
                                   integer_range(values_.plan_of(value)->type, false, false));
 }
@@ -100,11 +99,8 @@ bool StaticRewrite::clamp_is_exact(const onnx::NodeProto& clamp, const std::stri
 // A clamp that rounding does not replace stays where it is, behind the node and before the rounding.
 void StaticRewrite::settle_clamp(const NodeAt& at, Output& output) {
   if (!output.clamp) return;
-  if (clamp_is_exact(*output.clamp, output.value))
-    return rewriter_.remove({const_cast<onnx::NodeProto*>(output.clamp), at.scope});
-  const std::string raw = rewriter_.fresh(output.value + "_unrounded");
-  rewriter_.rename_output(*const_cast<onnx::NodeProto*>(output.clamp), 0, raw);
-  values_.round_output(output.clamp, raw, output.value);
+  if (clamp_is_exact(*output.clamp, output.value)) return rewriter_.remove({output.clamp, at.scope});
+  write_rounded(*output.clamp, 0, output.value);
   output = {};
 }
 
@@ -116,10 +112,19 @@ void StaticRewrite::rewrite(const NodeAt& at, const NodePlan& plan) {
     rewrite_qdq(at, plan, rule);
 }
 
-void StaticRewrite::write_rounded(const NodeAt& at, int index, const std::string& value) {
+void StaticRewrite::write_rounded(onnx::NodeProto& node, int index, const std::string& value) {
   const std::string raw = rewriter_.fresh(value + "_unrounded");
-  rewriter_.rename_output(*at.node, index, raw);
-  values_.round_output(at.node, raw, value);
+  rewriter_.rename_output(node, index, raw);
+  values_.round_output(&node, raw, value);
+}
+
+void StaticRewrite::add_behind(const NodeAt& at, const std::string& product, const std::string& bias,
+                               const Output& output) {
+  const bool rounds = !output.value.empty() && !output.clamp;
+  const std::string sum = rounds ? rewriter_.fresh(output.value + "_unrounded") : at.node->output(0);
+  rewriter_.node_after(at.node, "Add", {product, bias}, {sum});
+  if (rounds) values_.round_output(at.node, sum, output.value);
+  if (output.clamp) write_rounded(*output.clamp, 0, output.value);
 }
 
 std::string StaticRewrite::dequantized_constant(const NodeAt& at, int input, const NodePlan& plan) {
@@ -161,17 +166,7 @@ void StaticRewrite::product_qdq(const NodeAt& at, Output& output) {
   if (bias.behind.empty()) return;
   const std::string product = rewriter_.fresh(node.output(0) + "_product");
   rewriter_.rename_output(node, 0, product);
-  if (output.value.empty() || output.clamp) {
-    rewriter_.node_after(&node, "Add", {product, bias.behind}, {node.output(0)});
-    if (output.value.empty()) return;
-    const std::string raw = rewriter_.fresh(output.value + "_unrounded");
-    rewriter_.rename_output(*const_cast<onnx::NodeProto*>(output.clamp), 0, raw);
-    values_.round_output(output.clamp, raw, output.value);
-  } else {
-    const std::string raw = rewriter_.fresh(output.value + "_unrounded");
-    rewriter_.node_after(&node, "Add", {product, bias.behind}, {raw});
-    values_.round_output(&node, raw, output.value);
-  }
+  add_behind(at, product, bias.behind, output);
   output = {};
 }
 
@@ -180,7 +175,7 @@ void StaticRewrite::rewrite_qdq(const NodeAt& at, const NodePlan& plan, const St
     Output output = output_of(at, plan);
     product_qdq(at, output);
     settle_clamp(at, output);
-    if (!output.value.empty()) write_rounded(at, 0, output.value);
+    if (!output.value.empty()) write_rounded(*at.node, 0, output.value);
     return;
   }
   for (int input = 0; input < at.node->input_size(); ++input) {
@@ -193,12 +188,13 @@ void StaticRewrite::rewrite_qdq(const NodeAt& at, const NodePlan& plan, const St
   if (rule.kind == StaticKind::kCompute && !plan.writes.empty()) {
     Output output = output_of(at, plan);
     settle_clamp(at, output);
-    if (!output.value.empty()) write_rounded(at, 0, output.value);
+    if (!output.value.empty()) write_rounded(*at.node, 0, output.value);
     return;
   }
   for (int index = 0; index < at.node->output_size(); ++index) {
     const std::string name = at.node->output(index);
-    if (std::find(plan.writes.begin(), plan.writes.end(), name) != plan.writes.end()) write_rounded(at, index, name);
+    if (std::find(plan.writes.begin(), plan.writes.end(), name) != plan.writes.end())
+      write_rounded(*at.node, index, name);
   }
 }
 

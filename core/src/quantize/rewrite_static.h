@@ -22,16 +22,18 @@ class StaticRewrite {
  private:
   // How one node's first output goes on.
   struct Output {
-    std::string value;                       // in integers under this name; "": stays float
-    const onnx::NodeProto* clamp = nullptr;  // stands behind the node and is taken away
+    std::string value;                 // in integers under this name; "": stays float
+    onnx::NodeProto* clamp = nullptr;  // stands behind the node and is taken away
   };
   Output output_of(const NodeAt& at, const NodePlan& plan) const;
-  bool clamp_is_exact(const onnx::NodeProto& clamp, const std::string& value);
+  bool clamp_is_exact(onnx::NodeProto& clamp, const std::string& value);
   void settle_clamp(const NodeAt& at, Output& output);
 
   void rewrite_qdq(const NodeAt& at, const NodePlan& plan, const StaticRule& rule);
   void product_qdq(const NodeAt& at, Output& output);
-  void write_rounded(const NodeAt& at, int index, const std::string& value);
+  void write_rounded(onnx::NodeProto& node, int index, const std::string& value);
+  // A bias that is no vector, added in float behind the node's product, and what comes after it.
+  void add_behind(const NodeAt& at, const std::string& product, const std::string& bias, const Output& output);
   std::string dequantized_constant(const NodeAt& at, int input, const NodePlan& plan);
 
   bool has_operator(const NodeAt& at, const NodePlan& plan, const StaticRule& rule) const;

@@ -8,16 +8,6 @@
 namespace octet {
 namespace {
 
-ImageOptions read_recipe(const std::string& path) {
-  const std::string text = read_text_file(path);
-  try {
-    return image_options_from_json(text);
-  } catch (const Error& fault) {
-    throw Error(fault.code(), path, fault.where().empty() ? fault.problem() : fault.where() + ": " + fault.problem(),
-                fault.next());
-  }
-}
-
 // Checked alone, so that what is wrong with it is said of the flag.
 void set_option(nlohmann::json& options, const char* flag, const nlohmann::json& value) {
   if (value.is_null() || value == "") return;
@@ -61,7 +51,7 @@ SampleOptions SampleFlags::sample_options(std::size_t usual_limit) const {
   options.limit = limit > 0 ? limit : usual_limit;
   options.shuffle = shuffle;
   nlohmann::json given = nlohmann::json::object();
-  if (!image_recipe.empty()) given = nlohmann::json::parse(image_options_to_json(read_recipe(image_recipe)));
+  if (!image_recipe.empty()) given = nlohmann::json::parse(image_options_to_json(read_recipe_file(image_recipe)));
   set_option(given, "--image-size", image_size);
   set_option(given, "--image-layout", image_layout);
   set_option(given, "--image-mean", image_mean);

@@ -5,13 +5,6 @@
 
 namespace octet {
 
-std::string read_text_file(const std::filesystem::path& path) {
-  const auto source = open_file(path);
-  std::string text(source->size(), '\0');
-  source->read(0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
-  return text;
-}
-
 void write_text_file(const std::filesystem::path& path, const std::string& text, bool force) {
   OutputFile file(path, force);
   file.append({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
@@ -19,6 +12,13 @@ void write_text_file(const std::filesystem::path& path, const std::string& text,
 }
 
 namespace {
+
+std::string read_text_file(const std::filesystem::path& path) {
+  const auto source = open_file(path);
+  std::string text(source->size(), '\0');
+  source->read(0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
+  return text;
+}
 
 // What is said of a file's content names the file too.
 template <class Parse>
@@ -35,6 +35,8 @@ auto parse_file(const std::filesystem::path& path, Parse&& parse) {
 }  // namespace
 
 Ranges read_ranges_file(const std::filesystem::path& path) { return parse_file(path, ranges_from_json); }
+
+ImageOptions read_recipe_file(const std::filesystem::path& path) { return parse_file(path, image_options_from_json); }
 
 Plan read_plan_file(const std::filesystem::path& path) { return parse_file(path, plan_from_json); }
 

@@ -4,17 +4,20 @@
 #include <filesystem>
 #include <string>
 
+#include "octet/image.h"
 #include "octet/plan.h"
 #include "octet/ranges.h"
 
 namespace octet {
 
-std::string read_text_file(const std::filesystem::path& path);  // throws Error(kRead)
 // Appears under its name only when it is complete. Throws Error(kWrite), also when it exists and `force` is false.
 void write_text_file(const std::filesystem::path& path, const std::string& text, bool force);
 
 // What octet calibrate wrote. Throws Error naming the file.
 Ranges read_ranges_file(const std::filesystem::path& path);
+
+// A recipe for pictures (octet/image.h). Throws Error naming the file.
+ImageOptions read_recipe_file(const std::filesystem::path& path);
 
 // What octet quantize --save-plan wrote. Throws Error naming the file.
 Plan read_plan_file(const std::filesystem::path& path);
