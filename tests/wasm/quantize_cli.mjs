@@ -2,7 +2,7 @@
 //
 // Writes OUT (and OUT.data when the weights go there), prints the report as JSON, and ends with the command line's exit
 // status. External data is read beside MODEL. With "-" alone, jobs are read from standard input, one JSON object per
-// line, {"model", "options", "output", "ranges"}, and each is answered by one line, {"report"} or {"error"}.
+// line, {"model", "options", "output", "ranges", "plan"}, and each is answered by one line, {"report"} or {"error"}.
 import { closeSync, fstatSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -41,7 +41,7 @@ function open(path, opened) {
   return opened.get(path);
 }
 
-function quantize(octet, { model, options, output, ranges }) {
+function quantize(octet, { model, options, output, ranges, plan }) {
   const opened = new Map();
   try {
     const reader = open(model, opened);
@@ -50,7 +50,7 @@ function quantize(octet, { model, options, output, ranges }) {
       name: basename(model),
       model: reader,
       open: (location) => open(join(dirname(model), location), opened),
-      options,
+      options: plan ? { ...options, plan: JSON.parse(readFileSync(plan, 'utf8')) } : options,
       ranges: ranges && readFileSync(ranges, 'utf8'),
       output: basename(output),
     });
