@@ -1,8 +1,10 @@
 // The core as a module. Everything is synchronous: call it from a worker. Nothing is fetched but the module itself.
 // Failures are returned; only what a callback of the request throws passes through as it is.
 
+import type { LayersRequest, StartedLayers } from './layers.js';
 import type { PassReport, Plan, Report } from './report.js';
 
+export type * from './layers.js';
 export type * from './report.js';
 
 export type Mode = 'dynamic' | 'static' | 'weights';
@@ -277,6 +279,8 @@ export interface OctetModule {
   /** Adds up what was learned on parts of a data set: the same as one run over all of it. */
   merge_ranges(parts: (string | object)[]): MergedRanges | Failure;
   make_samples(request: SamplesRequest): Samples | Failure;
+  /** Begins to look where a quantized model loses. */
+  start_layers(request: LayersRequest): StartedLayers | Failure;
   /** Drift, latency and the verdict, by the formulas of the command line. */
   judge_runs(request: Runs): Judged | Failure;
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { rangesOf, learn } from './calibrated.mjs';
+import { compareLayers } from './layer_runs.mjs';
 import { ROOT } from './load_octet.mjs';
 import { errorOf, modelBytes, MODELS, octet, quantize } from './octet_runs.mjs';
 import { samplesOf } from './read_npz.mjs';
@@ -61,15 +62,20 @@ for (const name of MODELS) {
   }
 }
 
+// The methods of a handle, with their number of arguments.
+function sameMethods(type, handle) {
+  const methods = Object.getPrototypeOf(handle);
+  const bound = Object.keys(methods).filter((key) => key !== 'constructor');
+  assert.deepEqual(declarations.keys(type).sort(), [...bound, 'delete'].sort());
+  for (const name of bound) assert.equal(declarations.arity(type, name), methods[name].argCount, name);
+}
+
 test('calibration is what they say, step by step', { skip }, () => {
   const started = octet.start_calibration({ model: modelBytes('digits_cnn') });
   const { calibration } = started;
   try {
     assert.deepEqual(Object.keys(started).sort(), declarations.keys('StartedCalibration').sort());
-    const methods = Object.getPrototypeOf(calibration);
-    const bound = Object.keys(methods).filter((key) => key !== 'constructor');
-    assert.deepEqual(declarations.keys('Calibration').sort(), [...bound, 'delete'].sort());
-    for (const name of bound) assert.equal(declarations.arity('Calibration', name), methods[name].argCount, name);
+    sameMethods('Calibration', calibration);
     const [sample] = samplesOf('digits_cnn', 'calib');
     assert.deepEqual(declarations.compare('Sample', calibration.begin_sample({ sample }).sample), []);
     const { segments } = calibration.plan_segments({ budget: 1e5 });
@@ -85,6 +91,32 @@ test('calibration is what they say, step by step', { skip }, () => {
   } finally {
     calibration.delete();
   }
+});
+
+test('comparing layers is what they say, step by step', { skip }, async () => {
+  const { model } = quantize('digits_cnn', {}, { ranges: await rangesOf('digits_cnn') });
+  const [sample] = samplesOf('digits_cnn', 'eval');
+  const reference = { model: modelBytes('digits_cnn') };
+  const started = octet.start_layers({ reference, candidate: { model } });
+  const { layers } = started;
+  try {
+    assert.deepEqual(Object.keys(started), declarations.keys('StartedLayers'));
+    sameMethods('LayerSteps', layers);
+    assert.deepEqual(declarations.compare('Sample', layers.begin_sample({ sample }).sample), []);
+    const { slices } = layers.plan_slices({ budget: 1e5 });
+    for (const [slice, names] of slices.entries()) {
+      assert.deepEqual(declarations.compare('LayerSlice', names), []);
+      for (const which of ['reference', 'candidate'])
+        assert.deepEqual(declarations.compare('Written', layers.slice_model({ slice, which })), []);
+    }
+    assert.deepEqual(layers.add({ slice: 0, reference: {}, candidate: {} }), { samples: 1 });
+    assert.deepEqual(declarations.compare('LayerComparison', layers.result({}).layers), []);
+  } finally {
+    layers.delete();
+  }
+  const compared = await compareLayers(reference, { model }, [sample]);
+  assert.ok(compared.values.length > 0 && compared.weights.length > 0);
+  assert.deepEqual(declarations.compare('LayerComparison', compared), []);
 });
 
 test('the helper has declarations that hold, and onnxruntime-web fits them', { skip }, async () => {

@@ -27,9 +27,16 @@ function fromTensor({ type, dims, data }) {
   return { type, dims: [...dims], data: new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice() };
 }
 
+// Of what the module wrote: { model, external, external_name }.
+export function sessionOf({ model, external, external_name: path }, options = {}) {
+  const externalData = external ? [{ path, data: external }] : undefined;
+  const fixed = { executionProviders: ['wasm'], logSeverityLevel: 3, externalData };
+  return ort.InferenceSession.create(model, { ...fixed, ...options });
+}
+
 // Outputs of every sample, as the core takes them.
 export async function outputsOf(model, samples) {
-  const session = await ort.InferenceSession.create(model, { executionProviders: ['wasm'], logSeverityLevel: 3 });
+  const session = await sessionOf({ model });
   try {
     const outputs = [];
     for (const sample of samples) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "octet/layer_steps.h"
 #include "octet/measure.h"
 #include "octet/quantizer.h"
 #include "octet/verdict.h"
@@ -26,5 +27,7 @@ std::string drift_to_json(const std::vector<OutputDrift>& outputs);
 std::string latency_to_json(const LatencyStats& stats);
 std::string speedup_to_json(const Speedup& speedup);
 std::string verdict_to_json(const Verdict& verdict);
+// Every value and weight; the keys are those of LayerComparison in wasm/layers.d.ts.
+std::string layers_to_json(const LayersResult& layers);
 
 }  // namespace octet

@@ -11,24 +11,65 @@ using Json = nlohmann::ordered_json;
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
+Json figures(const OutputDrift& output) {
+  Json entry = {{"comparable", output.comparable},
+                {"finite", output.finite},
+                {"sqnr_db", number(output.sqnr_db)},
+                {"cosine", number(output.cosine)},
+                {"max_abs_error", number(output.max_abs_error)},
+                {"max_abs", number(output.max_abs)},
+                {"elements", output.elements}};
+  if (!output.comparable) entry["why_not"] = output.why_not;
+  if (output.top1_agreement) entry["top1_agreement"] = number(*output.top1_agreement);
+  return entry;
+}
+
 }  // namespace
 
 std::string drift_to_json(const std::vector<OutputDrift>& outputs) {
   Json list = Json::array();
   for (const OutputDrift& output : outputs) {
-    Json entry = {{"name", output.name},
-                  {"comparable", output.comparable},
-                  {"finite", output.finite},
-                  {"sqnr_db", number(output.sqnr_db)},
-                  {"cosine", number(output.cosine)},
-                  {"max_abs_error", number(output.max_abs_error)},
-                  {"max_abs", number(output.max_abs)},
-                  {"elements", output.elements}};
-    if (!output.comparable) entry["why_not"] = output.why_not;
-    if (output.top1_agreement) entry["top1_agreement"] = number(*output.top1_agreement);
+    Json entry = {{"name", output.name}};
+    entry.update(figures(output));
     list.push_back(std::move(entry));
   }
   return text_of(list);
+}
+
+std::string layers_to_json(const LayersResult& layers) {
+  Json values = Json::array(), weights = Json::array();
+  for (const LayerDrift& layer : layers.layers) {
+    Json entry = {{"value", layer.pair.name},
+                  {"node", layer.pair.node},
+                  {"op", layer.pair.op},
+                  {"quantized", layer.pair.after},
+                  {"xmodel_err", figures(layer.model)}};
+    if (layer.rounding) {
+      entry["unrounded"] = layer.pair.before;
+      entry["qdq_err"] = figures(*layer.rounding);
+    }
+    values.push_back(std::move(entry));
+  }
+  for (const WeightDrift& weight : layers.weights) {
+    weights.push_back({{"weight", weight.name},
+                       {"quantized", weight.stored},
+                       {"type", weight.type},
+                       {"nodes", weight.nodes},
+                       {"elements", weight.elements},
+                       {"sqnr_db", number(weight.sqnr_db)},
+                       {"max_abs_error", number(weight.max_abs_error)},
+                       {"max_abs", number(weight.max_abs)}});
+  }
+  return text_of({{"names_of_prepared_model", layers.prepared},
+                  {"samples", layers.samples},
+                  {"samples_description", layers.samples_description},
+                  {"float_values", layers.float_values},
+                  {"rounded", layers.rounded},
+                  {"rounded_matched", layers.rounded_matched},
+                  {"weights_unmatched", layers.weights_unmatched},
+                  {"runs", layers.slices},
+                  {"values", std::move(values)},
+                  {"weights", std::move(weights)}});
 }
 
 std::string latency_to_json(const LatencyStats& stats) {

@@ -5,6 +5,7 @@
 #include "cli/compare_layers.h"
 #include "cli/terminal.h"
 #include "engine/measure_json.h"
+#include "octet/report.h"
 
 namespace octet {
 namespace {
@@ -14,12 +15,6 @@ using Rows = std::vector<std::vector<std::string>>;
 
 // The worst are what anybody looks for; --json has all.
 constexpr std::size_t kMostRows = 20;
-
-json drift_json_of(const OutputDrift& drift) {
-  json document = drift_json({drift}).front();
-  document.erase("name");
-  return document;
-}
 
 std::string table(Rows rows, std::size_t all) {
   std::string text = format_table(rows, 2);
@@ -34,41 +29,7 @@ std::string short_list(const std::vector<std::string>& names) {
 
 }  // namespace
 
-json layers_json(const LayersResult& layers) {
-  json values = json::array(), weights = json::array();
-  for (const LayerDrift& layer : layers.layers) {
-    json entry = {{"value", layer.pair.name},
-                  {"node", layer.pair.node},
-                  {"op", layer.pair.op},
-                  {"quantized", layer.pair.after},
-                  {"xmodel_err", drift_json_of(layer.model)}};
-    if (layer.rounding) {
-      entry["unrounded"] = layer.pair.before;
-      entry["qdq_err"] = drift_json_of(*layer.rounding);
-    }
-    values.push_back(std::move(entry));
-  }
-  for (const WeightDrift& weight : layers.weights) {
-    weights.push_back({{"weight", weight.name},
-                       {"quantized", weight.stored},
-                       {"type", weight.type},
-                       {"nodes", weight.nodes},
-                       {"elements", weight.elements},
-                       {"sqnr_db", number_json(weight.sqnr_db)},
-                       {"max_abs_error", number_json(weight.max_abs_error)},
-                       {"max_abs", number_json(weight.max_abs)}});
-  }
-  return {{"names_of_prepared_model", layers.prepared},
-          {"samples", layers.samples},
-          {"samples_description", layers.samples_description},
-          {"float_values", layers.float_values},
-          {"rounded", layers.rounded},
-          {"rounded_matched", layers.rounded_matched},
-          {"weights_unmatched", layers.weights_unmatched},
-          {"runs", layers.slices},
-          {"values", std::move(values)},
-          {"weights", std::move(weights)}};
-}
+json layers_json(const LayersResult& layers) { return json::parse(layers_to_json(layers)); }
 
 json exclusions_json(const std::vector<Exclusion>& exclusions) {
   json list = json::array();
