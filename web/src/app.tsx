@@ -4,7 +4,8 @@ import { ChoicesBand } from './bands/choices_band';
 import { ModelBand } from './bands/model_band';
 import { ResultBand } from './bands/result_band';
 import { WorkBand } from './bands/work_band';
-import { announcement, open } from './state';
+import { announcement } from './state/job';
+import { open } from './state/model';
 
 // The whole window takes drops, not only the area that says so.
 function useWindowDrop(): boolean {

@@ -57,19 +57,22 @@ export interface Choices {
   weightType: WeightType;
   channels: Channels;
   preparation: Preparation;
+  /** Nodes that stay in float: names, globs, op:TYPE. */
+  excluded: string[];
 }
 
 export const DEFAULTS: Choices = {
-  mode: 'weights', target: 'wasm', weightType: 'qint8', channels: 'auto', preparation: 'first',
+  mode: 'weights', target: 'wasm', weightType: 'qint8', channels: 'auto', preparation: 'first', excluded: [],
 };
 
 // Dynamic mode computes with 8-bit weights and no others.
 export const fitsMode = (type: WeightType, mode: Mode) => mode === 'weights' || type.endsWith('int8');
 
-export function toOptions({ mode, target, weightType, channels, preparation }: Choices): Options {
+export function toOptions({ mode, target, weightType, channels, preparation, excluded }: Choices): Options {
   const options: Options = { mode, target, weight_type: fitsMode(weightType, mode) ? weightType : 'qint8' };
   if (channels !== 'auto') options.per_channel = channels === 'channel';
   if (preparation === 'none') options.prepare = false;
+  if (excluded.length > 0) options.nodes_to_exclude = excluded;
   return options;
 }
 
@@ -80,6 +83,7 @@ export function commandLine(input: string, output: string, choices: Choices): st
   if (options.weight_type !== 'qint8') words.push('--weight-type', options.weight_type!);
   if (options.per_channel !== undefined) words.push(options.per_channel ? '--per-channel' : '--per-tensor');
   if (options.prepare === false) words.push('--no-prepare');
+  if (options.nodes_to_exclude) words.push('--nodes-to-exclude', quote(options.nodes_to_exclude.join(',')));
   return words.join(' ');
 }
 

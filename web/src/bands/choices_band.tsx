@@ -1,6 +1,9 @@
 // What to do with it. Every option shows its default and one sentence of help.
 import { CHANNELS, fitsMode, MODES, PREPARATION, TARGETS, WEIGHT_TYPES } from '../options';
-import { choices, choose, inspected, job, quantize, stale } from '../state';
+import { choices, choose } from '../state/choices';
+import { job } from '../state/job';
+import { inspected } from '../state/model';
+import { quantize, stale } from '../state/run';
 
 interface SelectProps<T extends string> {
   id: string;

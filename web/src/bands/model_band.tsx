@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks';
 import type { Report, Value } from 'octet-core';
 import { bytesText, countText, plural } from '../format';
 import { BUNDLED } from '../samples';
-import { close, inspected, loaded, open, openBundled, problem } from '../state';
+import { close, inspected, loaded, open, openBundled, problem } from '../state/model';
 
 function Picker({ label, kind }: { label: string; kind: 'primary' | 'quiet' }) {
   const input = useRef<HTMLInputElement>(null);
@@ -87,7 +87,7 @@ export function ModelBand() {
   return (
     <section class="band" aria-labelledby="model">
       <div class="title">
-        <h2 id="model">{loaded.value.source.name}</h2>
+        <h2 id="model">{loaded.value.name}</h2>
         <button type="button" class="quiet" onClick={close}>Another model</button>
       </div>
       {model && <Facts model={model} />}

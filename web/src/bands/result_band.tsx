@@ -4,17 +4,18 @@ import type { Report } from 'octet-core';
 import { Bars } from '../charts';
 import { bytesText, dbText, msText, percentText, plural, timesText } from '../format';
 import { commandLine } from '../options';
-import { awaited, measured, notMeasured, result } from '../state';
-import type { Result } from '../state';
-import type { Measured } from '../work/protocol';
+import type { Comparison, Timed } from '../package';
+import { awaited } from '../state/run';
+import { current } from '../state/runs';
+import type { Run } from '../state/runs';
 import { Explained } from './explained';
 
 const ADVICE = '; drift on made-up inputs says little, drop samples (.npz) to know';
 
-function Verdict({ report }: { report: Report }) {
+function Verdict({ report, comparison, notVerified }: Run) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { input_bytes, output_bytes } = report.sizes;
-  const judged = measured.value?.verdict;
+  const judged = comparison?.verdict;
   useEffect(() => {
     if (awaited.value) heading.current?.focus();
   }, []);
@@ -22,7 +23,7 @@ function Verdict({ report }: { report: Report }) {
   const sentence = judged?.sentence ?? `${smaller} Speed and drift are being measured.`;
   return (
     <h2 ref={heading} tabIndex={-1} class={`verdict ${judged?.judgement ?? ''}`}>
-      {notMeasured.value ? `${smaller} Not verified: ${notMeasured.value}.` : sentence}
+      {notVerified ? `${smaller} Not verified: ${notVerified}.` : sentence}
     </h2>
   );
 }
@@ -44,16 +45,14 @@ function Size({ report }: { report: Report }) {
   );
 }
 
-function Latency({ latency, times }: { latency: Measured['latency']; times: Measured }) {
-  if (!latency) return null;
-  const { baseline, candidate, speedup } = latency;
+function Latency({ baseline, candidate, speedup, reference_ms, candidate_ms }: Timed) {
   return (
     <figure>
       <figcaption>Latency</figcaption>
       <Bars
         rows={[
-          ['before', baseline.median_ms, msText(baseline.median_ms), times.reference_ms],
-          ['after', candidate.median_ms, msText(candidate.median_ms), times.candidate_ms],
+          ['before', baseline.median_ms, msText(baseline.median_ms), reference_ms],
+          ['after', candidate.median_ms, msText(candidate.median_ms), candidate_ms],
         ]}
       />
       <p>
@@ -66,7 +65,7 @@ function Latency({ latency, times }: { latency: Measured['latency']; times: Meas
 
 const COLUMNS = ['output', 'SQNR', 'largest error', 'same top 1'];
 
-function Figures({ drift }: { drift: Measured['drift'][number] }) {
+function Figures({ drift }: { drift: Comparison['drift'][number] }) {
   const short = (value: number | null) => value?.toPrecision(2) ?? '–';
   return (
     <>
@@ -77,7 +76,7 @@ function Figures({ drift }: { drift: Measured['drift'][number] }) {
   );
 }
 
-function Drift({ judged }: { judged: Measured }) {
+function Drift({ judged }: { judged: Comparison }) {
   return (
     <figure class="drift">
       <figcaption>Drift</figcaption>
@@ -96,7 +95,7 @@ function Drift({ judged }: { judged: Measured }) {
           </tbody>
         </table>
       </div>
-      <p>on {judged.inputs}</p>
+      <p>on {judged.samples.description}</p>
     </figure>
   );
 }
@@ -113,12 +112,12 @@ function Download({ blob, name, label }: { blob: Blob; name: string; label: stri
   return <button type="button" class={label.startsWith('Plan') ? 'quiet' : 'primary'} onClick={save}>{label}</button>;
 }
 
-function Downloads({ candidate, report, choices }: Result) {
+function Downloads({ output: candidate, report, choices }: Run) {
   const plan = new Blob([`${JSON.stringify(report.plan, null, 1)}\n`], { type: 'application/json' });
   return (
     <div class="downloads">
       <Download blob={candidate.model} name={candidate.name} label={`Download ${candidate.name}`} />
-      {Object.entries(candidate.files).map(([name, blob]) => (
+      {Object.entries(candidate.files ?? {}).map(([name, blob]) => (
         <Download key={name} blob={blob} name={name} label={`Download ${name}`} />
       ))}
       <Download blob={plan} name={candidate.name.replace(/\.onnx$/, '.plan.json')} label="Plan as JSON" />
@@ -128,20 +127,25 @@ function Downloads({ candidate, report, choices }: Result) {
 }
 
 export function ResultBand() {
-  if (!result.value) return null;
-  const { report } = result.value;
-  const judged = measured.value;
+  const run = current.value;
+  if (!run) return null;
+  const { report, comparison, notVerified } = run;
+  const one = comparison?.latency_by_threads.find(({ threads }) => threads === 1);
   return (
     <section class="band result" aria-label="Result">
-      <Verdict report={report} />
+      <Verdict key={run.id} {...run} />
       <div class="pictures">
         <Size report={report} />
-        {judged && <Latency latency={judged.latency} times={judged} />}
-        {judged && <Drift judged={judged} />}
-        {!judged && !notMeasured.value && <p class="pending">Latency and drift appear once both models have run.</p>}
+        {one && <Latency {...one} />}
+        {comparison && <Drift judged={comparison} />}
+        {!comparison && !notVerified && <p class="pending">Latency and drift appear once both models have run.</p>}
       </div>
-      {judged && <p class="setup">Measured with {judged.runtime}{judged.synthetic && ADVICE}.</p>}
-      <Downloads {...result.value} />
+      {comparison && (
+        <p class="setup">
+          Measured with {comparison.environment.runtime}{comparison.samples.synthetic && ADVICE}.
+        </p>
+      )}
+      <Downloads {...run} />
       <Explained report={report} />
     </section>
   );

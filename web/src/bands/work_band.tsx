@@ -1,7 +1,8 @@
 // What is being done, for how long, and the way to stop it. Its place is kept, so that nothing jumps.
 import { useEffect, useState } from 'preact/hooks';
 import { percentText } from '../format';
-import { cancel, inspected, job } from '../state';
+import { cancel, job } from '../state/job';
+import { inspected } from '../state/model';
 import type { Stage } from '../work/protocol';
 
 const WORDS: Record<Stage, string> = {

@@ -1,0 +1,51 @@
+// The one thing that is being done, how far it is, and what went wrong last.
+import { signal } from '@preact/signals';
+import { WorkFailure } from '../work/protocol';
+import type { Progress, WorkError } from '../work/protocol';
+
+export interface Job {
+  started: number;
+  progress: Progress | null;
+}
+
+export type Tell = (progress: Progress) => void;
+
+export const job = signal<Job | null>(null);
+export const problem = signal<WorkError | null>(null);
+/** What was just done, for those who hear the page. */
+export const announcement = signal('');
+
+let current: AbortController | null = null;
+
+/** Runs `steps` as the one thing that is done. A newer call ends an older one, whose late results are dropped. */
+export async function exclusively(steps: (signal: AbortSignal, tell: Tell) => Promise<void>) {
+  current?.abort(new DOMException('Replaced by newer work', 'AbortError'));
+  const controller = (current = new AbortController());
+  const started = performance.now();
+  job.value = { started, progress: null };
+  try {
+    await steps(controller.signal, (progress) => {
+      if (current === controller) job.value = { started, progress };
+    });
+  } catch (error) {
+    if (controller.signal.aborted) return;
+    problem.value = asError(error);
+    announcement.value = problem.value.message;
+  } finally {
+    if (current === controller) {
+      current = null;
+      job.value = null;
+    }
+  }
+}
+
+export function asError(error: unknown): WorkError {
+  if (error instanceof WorkFailure) return error.error;
+  const message = error instanceof Error ? error.message : String(error);
+  return { code: 'internal', where: '', problem: message, next: '', message, exit_status: 70 };
+}
+
+export function cancel() {
+  current?.abort(new DOMException('Cancelled', 'AbortError'));
+  announcement.value = 'Cancelled';
+}
