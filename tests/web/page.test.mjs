@@ -55,10 +55,10 @@ onPage('quantizes the digits to the bytes of the command line, and proves it', {
   assert.equal(sha256(bytes), sha256(quantize('digits_cnn', { mode: 'weights' }).model));
   if (existsSync(program)) assert.equal(sha256(bytes), sha256(nativeBytes('digits_cnn', name)));
 
-  const drift = page.getByRole('region', { name: 'Drift of each output' });
-  const decibels = Number(/([\d.]+) dB/.exec(await drift.textContent())[1]);
+  const drift = page.getByRole('img', { name: 'Drift, worst first' });
+  const decibels = Number(/logits ([\d.]+) dB/.exec(await drift.getAttribute('aria-label'))[1]);
   assert.ok(decibels > 25, `${decibels} dB on real samples`);
-  await page.getByText(/the speed, .* resamples/).waitFor();
+  await page.getByText(/the speed \(.* resamples/).waitFor();
 
   const plan = await saved(page, 'Plan as JSON');
   assert.deepEqual(JSON.parse(plan.bytes), quantize('digits_cnn', { mode: 'weights' }).report.plan);
@@ -139,7 +139,7 @@ onPage('makes inputs up where there are no samples, and says so', {}, async (pag
   const buffer = Buffer.from(modelBytes('gpt_char'));
   await page.locator('input[type=file]').setInputFiles([{ name: 'mine.onnx', mimeType: '', buffer }]);
   await page.getByRole('button', { name: 'Quantize' }).click();
-  await page.getByText(/on 2 synthetic samples, seed 1/).waitFor();
+  await page.getByText(/On 2 synthetic samples, seed 1/).waitFor();
 });
 
 onPage('fits a phone', { viewport: PHONE }, async (page) => {

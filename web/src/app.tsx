@@ -3,9 +3,11 @@ import { useEffect, useState } from 'preact/hooks';
 import { ChoicesBand } from './bands/choices_band';
 import { ModelBand } from './bands/model_band';
 import { ResultBand } from './bands/result_band';
+import { RunsBand } from './bands/runs_band';
 import { WorkBand } from './bands/work_band';
 import { announcement } from './state/job';
 import { open } from './state/model';
+import { linkOf } from './take/link';
 
 // The whole window takes drops, not only the area that says so.
 function useWindowDrop(): boolean {
@@ -50,6 +52,7 @@ export function App() {
       <ChoicesBand />
       <WorkBand />
       <ResultBand />
+      <RunsBand linkOf={linkOf} />
       <p class="visually-hidden" role="status" aria-live="polite">{announcement}</p>
     </main>
   );

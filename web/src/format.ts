@@ -31,3 +31,8 @@ export function percentText(share: number): string {
 export function plural(count: number, word: string): string {
   return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
 }
+
+/** Shares near one: 100 % means all, and 99.96 % is not all. */
+export function agreementText(share: number): string {
+  return `${(Math.floor(1000 * share) / 10).toFixed(share === 1 || share === 0 ? 0 : 1)} %`;
+}

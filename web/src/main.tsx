@@ -1,5 +1,7 @@
 import { render } from 'preact';
 import { App } from './app';
+import { restore } from './state/runs';
 import './style.css';
 
 render(<App />, document.getElementById('page')!);
+void restore();

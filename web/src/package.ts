@@ -49,3 +49,13 @@ export interface LayerComparison {
     sqnr_db: number | null; max_abs_error: number | null; max_abs: number | null;
   }[];
 }
+
+/** How often values occur: equal bins from `low` to `high`. */
+export interface TensorHistogram {
+  tensor: string;
+  low: number;
+  high: number;
+  counts: number[];
+  non_finite: number;
+  channels?: { low: number; high: number }[];
+}

@@ -1,13 +1,14 @@
-// Every run, and which of them is shown.
+// The runs that were made: which is looked at, which is pinned to compare with. They are kept until they are removed.
 import { computed, signal } from '@preact/signals';
 import type { Options, Report } from 'octet-core';
 import type { Choices } from '../options';
 import type { Comparison, LayerComparison, ModelFiles } from '../package';
+import { forgetRun, keepRun, keptRuns } from './run_store';
 
 export interface Run {
   id: string;
   created: number;
-  /** Of the model file. */
+  /** Of the model file that came in. */
   name: string;
   source: { name: string; bytes: number };
   choices: Choices;
@@ -15,8 +16,8 @@ export interface Run {
   output: ModelFiles;
   report: Report;
   comparison: Comparison | null;
-  /** Why there is no comparison, where there will be none. */
   notVerified: string | null;
+  /** What calibration learned, as text; null where the mode needs none. */
   ranges: string | null;
   calibrated: { samples: number; description: string } | null;
   layers: LayerComparison | null;
@@ -25,26 +26,68 @@ export interface Run {
 
 export const runs = signal<Run[]>([]);
 export const currentId = signal<string | null>(null);
+/** What to know of keeping runs, in a sentence: that the browser gives no room, or cannot keep files. */
+export const keeping = signal<string | null>(null);
+
 export const current = computed(() => runs.value.find(({ id }) => id === currentId.value) ?? null);
 export const baseline = computed(() => runs.value.find(({ pinned }) => pinned) ?? null);
 
-/** Adds a run and shows it. */
+// Writes follow each other: of one run, and of all, since room is shared.
+let writing: Promise<void> = Promise.resolve();
+
+function inTurn(step: () => Promise<void>) {
+  writing = writing.then(step).catch((error: unknown) => {
+    keeping.value = whyNotKept(error);
+  });
+}
+
+function whyNotKept(error: unknown): string {
+  const name = error instanceof Error ? error.name : '';
+  if (name === 'QuotaExceededError') {
+    return 'The browser gives this page no more room: the newest run is lost on reload. Download it, or remove others.';
+  }
+  return 'This browser keeps no files for this page: a reload loses the runs. Download what you need.';
+}
+
+const keep = (run: Run) => inTurn(() => (runs.value.some(({ id }) => id === run.id) ? keepRun(run) : Promise.resolve()));
+
+/** Resolves once everything is written that was asked for before. */
+export const written = () => writing;
+
 export function addRun(run: Run) {
-  runs.value = [...runs.value, run];
+  runs.value = [run, ...runs.value];
   currentId.value = run.id;
+  keep(run);
 }
 
 export function updateRun(id: string, change: Partial<Run>) {
   runs.value = runs.value.map((run) => (run.id === id ? { ...run, ...change } : run));
+  const run = runs.value.find((one) => one.id === id);
+  if (run) keep(run);
 }
 
 export function removeRun(id: string) {
   runs.value = runs.value.filter((run) => run.id !== id);
-  if (currentId.value === id) currentId.value = null;
+  if (currentId.value === id) currentId.value = runs.value[0]?.id ?? null;
+  keeping.value = null;
+  inTurn(() => forgetRun(id));
 }
 
+/** Pins a run, or takes the pin off where it is pinned: there is one at most. */
 export function pin(id: string) {
-  runs.value = runs.value.map((run) => ({ ...run, pinned: run.id === id && !run.pinned }));
+  for (const run of runs.value) {
+    const pinned = run.id === id && !run.pinned;
+    if (pinned !== run.pinned) updateRun(run.id, { pinned });
+  }
 }
 
-export async function restore() {}
+/** Brings back what an earlier visit left. Runs that were made meanwhile stay first. */
+export async function restore(): Promise<void> {
+  try {
+    const known = new Set(runs.value.map(({ id }) => id));
+    const kept = (await keptRuns()).filter(({ id }) => !known.has(id));
+    runs.value = [...runs.value, ...kept].sort((a, b) => b.created - a.created);
+  } catch (error) {
+    keeping.value = whyNotKept(error);
+  }
+}

@@ -1,0 +1,132 @@
+// Layers of a run with what each loses: values and weights of the comparison, joined with the plan by node.
+import type { PlannedNode } from 'octet-core';
+import type { StripLayer } from '../charts/strip';
+import type { Run } from '../state/runs';
+
+export interface LayerRow {
+  key: string;
+  /** The node, or the value where no node makes it. */
+  name: string;
+  op: string;
+  /** Of the float model; empty where only weights are known. */
+  value: string;
+  /** Decibels; undefined where there is nothing to measure, null where it is no number. */
+  own?: number | null;
+  weight?: number | null;
+  soFar?: number | null;
+  weights: string[];
+  /** The node whose fate decides: the layer itself, or the one that took it in. */
+  planned: PlannedNode | null;
+  /** Place in the model. */
+  order: number;
+}
+
+export type Order = 'worst' | 'weights' | 'soFar' | 'model';
+
+export const ORDERS: { value: Order; label: string }[] = [
+  { value: 'worst', label: 'own rounding' },
+  { value: 'weights', label: 'rounding of weights' },
+  { value: 'soFar', label: 'all error up to there' },
+  { value: 'model', label: 'place in the model' },
+];
+
+const lowest = (values: (number | null)[]) =>
+  values.reduce((low, value) => (low === null || value === null ? null : Math.min(low, value)));
+
+function plannedNodes(run: Run) {
+  const byNode = new Map<string, PlannedNode>(), byValue = new Map<string, PlannedNode>(), order = new Map<string, number>();
+  run.report.plan.nodes.forEach((node, at) => {
+    order.set(node.node, at);
+    if (node.action === 'keep' && byNode.has(node.node)) return;
+    byNode.set(node.node, node);
+    for (const value of node.writes ?? []) byValue.set(value, node);
+    if (node.absorbs) byNode.set(node.absorbs, node);
+  });
+  // What was taken in is listed too, as kept; the node that took it in decides.
+  for (const node of run.report.plan.nodes) if (node.absorbs) byNode.set(node.absorbs, node);
+  return { byNode, byValue, order };
+}
+
+function rowsOf(run: Run): LayerRow[] {
+  const layers = run.layers!, { byNode, byValue, order } = plannedNodes(run);
+  const weightsOf = new Map<string, { names: string[]; dbs: (number | null)[] }>();
+  for (const { weight, nodes, sqnr_db } of layers.weights) {
+    for (const node of nodes) {
+      const known = weightsOf.get(node) ?? { names: [], dbs: [] };
+      weightsOf.set(node, { names: [...known.names, weight], dbs: [...known.dbs, sqnr_db] });
+    }
+  }
+  const rows = layers.values.map((value): LayerRow => {
+    const weights = weightsOf.get(value.node), planned = byNode.get(value.node) ?? byValue.get(value.value) ?? null;
+    return {
+      key: value.value, name: value.node || value.value, op: value.op, value: value.value, planned,
+      ...(value.qdq_err ? { own: value.qdq_err.sqnr_db } : {}), soFar: value.xmodel_err.sqnr_db,
+      ...(weights ? { weight: lowest(weights.dbs), weights: weights.names } : { weights: [] }),
+      order: order.get(value.node) ?? -1,
+    };
+  });
+  const shown = new Set(rows.map(({ name }) => name));
+  for (const [node, { names, dbs }] of weightsOf) {
+    if (shown.has(node)) continue;
+    const planned = byNode.get(node) ?? null;
+    rows.push({
+      key: `node ${node}`, name: node, op: planned?.op ?? '', value: '', weight: lowest(dbs), weights: names, planned,
+      order: order.get(node) ?? -1,
+    });
+  }
+  return rows;
+}
+
+// What is no number is the worst; what was not measured comes last.
+const rank = (db: number | null | undefined) => (db === undefined ? Number.POSITIVE_INFINITY : db ?? Number.NEGATIVE_INFINITY);
+
+const KEYS = {
+  worst: (row: LayerRow) => [rank(row.own), rank(row.weight), rank(row.soFar)],
+  weights: (row: LayerRow) => [rank(row.weight), rank(row.own), rank(row.soFar)],
+  soFar: (row: LayerRow) => [rank(row.soFar)],
+  model: (row: LayerRow) => [row.order],
+} as const;
+
+function byKey(order: Order) {
+  const key = KEYS[order];
+  return (a: LayerRow, b: LayerRow) => {
+    const left = key(a), right = key(b);
+    for (const [i, value] of left.entries()) if (value !== right[i]) return value < right[i]! ? -1 : 1;
+    return a.order - b.order;
+  };
+}
+
+export const layerRows = (run: Run, order: Order): LayerRow[] => rowsOf(run).sort(byKey(order));
+
+/** Orders that say something for this run. */
+export function ordersOf(rows: LayerRow[]): Order[] {
+  const known = (name: 'own' | 'weight' | 'soFar') => rows.some((row) => row[name] !== undefined);
+  return [
+    ...(known('own') ? ['worst' as const] : []), ...(known('weight') ? ['weights' as const] : []),
+    ...(known('soFar') ? ['soFar' as const] : []), 'model',
+  ];
+}
+
+const BARS = {
+  own: 'what rounding its value adds', weight: 'what rounding its weights adds', soFar: 'all error up to there',
+};
+
+interface StripOfLayers {
+  title: string;
+  layers: StripLayer[];
+  bars: string;
+  ends: [string, string];
+}
+
+/** What the strip draws: those layers that have the figure that is asked for. */
+export function stripOf(rows: LayerRow[], order: Order): StripOfLayers {
+  const known = (name: 'own' | 'weight') => rows.some((row) => row[name] !== undefined);
+  const shown = order === 'soFar' ? 'soFar' : order === 'weights' && known('weight') ? 'weight' : known('own') ? 'own' : 'soFar';
+  const layers = rows.filter((row) => row[shown] !== undefined).map((row) => ({
+    key: row.key, name: row.name, bar: row[shown]!,
+    ...(shown !== 'soFar' && row.soFar !== undefined ? { soFar: row.soFar } : {}),
+  }));
+  return order === 'model'
+    ? { title: 'Error by layer, in the model’s order', layers, bars: BARS[shown], ends: ['first', 'last'] }
+    : { title: 'Error by layer, worst first', layers, bars: BARS[shown], ends: ['worst', 'best'] };
+}

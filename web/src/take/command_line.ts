@@ -1,0 +1,70 @@
+// The same run on the command line: it gives the same bytes.
+import type { Options as CoreOptions } from 'octet-core';
+
+export type Options = CoreOptions & {
+  smooth_quant?: number; equalize?: boolean; bias_correction?: boolean; min_sqnr?: number;
+};
+
+/** What the command reads and writes, by file name. */
+export interface CommandFiles {
+  input: string;
+  output: string;
+  /** What calibration learned, for static mode. */
+  ranges?: string;
+  /** Where the run measured its way to a plan: the plan then says it all. */
+  plan?: string;
+}
+
+// Options that search; the command line would search again with its own runs.
+const SEARCHES = ['smooth_quant', 'equalize', 'bias_correction', 'min_sqnr'] as const;
+
+export function searched(options: Options): boolean {
+  return SEARCHES.some((name) => options[name] !== undefined && options[name] !== false && options[name] !== 0);
+}
+
+type Flag = [flag: string, value?: string | number | readonly string[]];
+
+function flagsOf(options: Options): Flag[] {
+  const flags: Flag[] = [];
+  const when = (given: unknown, ...flag: Flag) => {
+    if (given) flags.push(flag);
+  };
+  const { per_channel, weight_type, nodes_to_quantize, nodes_to_exclude, op_types } = options;
+  when(weight_type && weight_type !== 'qint8', '--weight-type', weight_type);
+  when(per_channel === true, '--per-channel');
+  when(per_channel === false, '--per-tensor');
+  when(options.reduce_range, '--reduce-range');
+  when(options.block_size, '--block-size', options.block_size);
+  if (options.mode === 'static') {
+    when(options.format, '--format', options.format);
+    when(options.activation_type, '--activation-type', options.activation_type);
+    when(options.symmetric_activations, '--symmetric-activations');
+    when(options.method, '--method', options.method);
+    when(options.percentile !== undefined, '--percentile', options.percentile);
+  }
+  when(nodes_to_quantize?.length, '--nodes-to-quantize', nodes_to_quantize);
+  when(nodes_to_exclude?.length, '--nodes-to-exclude', nodes_to_exclude);
+  when(op_types?.length, '--op-types', op_types);
+  return flags;
+}
+
+export function commandLine(files: CommandFiles, options: Options): string {
+  const words = ['octet quantize', quote(files.input), '-o', quote(files.output)];
+  const flags: Flag[] = [['--mode', options.mode ?? 'dynamic'], ['--target', options.target ?? 'wasm']];
+  if (files.plan) {
+    flags.push(['--plan', files.plan]);
+  } else {
+    flags.push(...flagsOf(options));
+    if (files.ranges) flags.push(['--ranges', files.ranges]);
+  }
+  if (options.prepare === false) flags.push(['--no-prepare']);
+  if (options.external_data) flags.push(['--external-data']);
+  for (const [flag, value] of flags) {
+    words.push(flag);
+    if (value !== undefined) words.push(quote(Array.isArray(value) ? value.join(',') : String(value)));
+  }
+  return words.join(' ');
+}
+
+// For POSIX shells; what a shell would expand or split stands in quotes.
+const quote = (word: string) => (/^[\w.+,:/=@%-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
