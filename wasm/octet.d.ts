@@ -194,7 +194,7 @@ export interface Learned {
 }
 
 /**
- * Calibration in steps; wasm/calibrate.mjs makes them with onnxruntime-web. For every sample: begin_sample(), then for
+ * Calibration in steps; lib/calibrate.ts makes them with onnxruntime-web. For every sample: begin_sample(), then for
  * every segment run its model, observe() what it is to show and drop what nobody reads any more, then end_sample().
  * Segments are planned once a sample has begun, and again when its values turn out larger. delete() gives all back.
  */

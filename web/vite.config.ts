@@ -4,14 +4,17 @@ import { defineConfig } from 'vite';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 
-// Where the wasm preset put the module.
-const core = process.env.OCTET_WASM_PAGE ?? path('../build/wasm/page');
+// Where `npm --prefix wasm run build` put the package.
+const octet = process.env.OCTET_PACKAGE ?? path('../build/wasm/package');
 
 const bytesOf = (model: string) => statSync(path(`../tests/data/${model}.onnx`)).size;
 
 export default defineConfig({
   base: './', // works from any folder of any server
-  resolve: { alias: { 'octet-core': `${core}/octet.mjs` } },
+  resolve: {
+    alias: { 'octet-wasm': `${octet}/lib/index.js` },
+    dedupe: ['onnxruntime-web', 'fflate'], // the package has none of its own
+  },
   assetsInclude: ['**/*.onnx', '**/*.npz'],
   define: { SAMPLE_BYTES: { digits_cnn: bytesOf('digits_cnn'), gpt_char: bytesOf('gpt_char') } },
   worker: { format: 'es' },
@@ -24,5 +27,5 @@ export default defineConfig({
     reportCompressedSize: false,
     chunkSizeWarningLimit: 600,
   },
-  server: { fs: { allow: [path('..'), core] } },
+  server: { fs: { allow: [path('..'), octet] } },
 });

@@ -1,7 +1,7 @@
 // Calibration in a runtime beside the module, and what static quantization makes of it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { calibrate } from '../../wasm/calibrate.mjs';
+import { calibrate } from './package.mjs';
 import { learn, rangesOf } from './calibrated.mjs';
 import { modelBytes, MODELS, octet, quantize, sha256 } from './octet_runs.mjs';
 import { samplesOf } from './read_npz.mjs';

@@ -1,7 +1,7 @@
 // How calibration and static mode fail: one typed error, nothing held.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { calibrate } from '../../wasm/calibrate.mjs';
+import { calibrate } from './package.mjs';
 import { learn, rangesOf } from './calibrated.mjs';
 import { errorOf, modelBytes, octet, quantize } from './octet_runs.mjs';
 import { samplesOf } from './read_npz.mjs';

@@ -1,5 +1,5 @@
 // The embedded models calibrated with onnxruntime-web, once each.
-import { calibrate } from '../../wasm/calibrate.mjs';
+import { calibrate } from './package.mjs';
 import { modelBytes, octet } from './octet_runs.mjs';
 import { samplesOf } from './read_npz.mjs';
 import { ort } from './web_runtime.mjs';

@@ -8,12 +8,14 @@ import { rangesOf, learn } from './calibrated.mjs';
 import { compareLayers } from './layer_runs.mjs';
 import { ROOT } from './load_octet.mjs';
 import { errorOf, modelBytes, MODELS, octet, quantize } from './octet_runs.mjs';
+import { PACKAGE } from './package.mjs';
 import { samplesOf } from './read_npz.mjs';
 import { NODE_MODULES } from './web_runtime.mjs';
 
 const there = existsSync(join(ROOT, 'wasm/node_modules/typescript'));
 const skip = there ? false : 'TypeScript is not installed (scripts/setup wasm installs it)';
 const { Declarations } = there ? await import('./declarations.mjs') : {};
+const DOM = ['lib.es2022.d.ts', 'lib.dom.d.ts'];
 const declarations = there ? new Declarations(join(ROOT, 'wasm/octet.d.ts')) : null;
 
 // What Emscripten puts on every module besides the functions that were bound.
@@ -120,7 +122,7 @@ test('comparing layers is what they say, step by step', { skip }, async () => {
 });
 
 test('the helper has declarations that hold, and onnxruntime-web fits them', { skip }, async () => {
-  const helper = new Declarations(join(ROOT, 'wasm/calibrate.d.mts'));
+  const helper = new Declarations(join(PACKAGE, 'lib/calibrate.d.ts'), DOM);
   assert.deepEqual(helper.problems, []);
   assert.deepEqual(helper.compare('Calibrated', await learn('digits_cnn')), []);
   const folder = mkdtempSync(join(tmpdir(), 'octet-declarations-'));
@@ -128,16 +130,16 @@ test('the helper has declarations that hold, and onnxruntime-web fits them', { s
     const path = join(folder, 'use.ts');
     const use = `
       import * as ort from ${JSON.stringify(join(NODE_MODULES, 'onnxruntime-common'))};
-      import { calibrate } from ${JSON.stringify(join(ROOT, 'wasm/calibrate.mjs'))};
-      import type { OctetModule } from ${JSON.stringify(join(ROOT, 'wasm/octet.js'))};
+      import { calibrate } from ${JSON.stringify(join(PACKAGE, 'lib/calibrate.js'))};
+      import type { OctetModule } from ${JSON.stringify(join(PACKAGE, 'octet.js'))};
       export async function use(octet: OctetModule, tensors: ort.Tensor[], signal: SIGNAL) {
         const { ranges } = await calibrate(octet, ort, new Uint8Array(1), tensors.map((x) => ({ x })), {}, { signal });
         return octet.quantize_model({ model: new Uint8Array(1), ranges });
       }`;
     writeFileSync(path, use.replace('SIGNAL', 'AbortSignal'));
-    assert.deepEqual(new Declarations(path, ['lib.es2022.d.ts', 'lib.dom.d.ts']).problems, []);
+    assert.deepEqual(new Declarations(path, DOM).problems, []);
     writeFileSync(path, use.replace('SIGNAL', 'string'));
-    assert.equal(new Declarations(path, ['lib.es2022.d.ts', 'lib.dom.d.ts']).problems.length, 1);
+    assert.equal(new Declarations(path, DOM).problems.length, 1);
   } finally {
     rmSync(folder, { recursive: true });
   }

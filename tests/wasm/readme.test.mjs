@@ -10,8 +10,8 @@ import { modelBytes, octet } from './octet_runs.mjs';
 import { samplesOf } from './read_npz.mjs';
 
 const placeOf = {
-  './octet.mjs': join(ROOT, 'tests/wasm/load_octet.mjs'),
-  './calibrate.mjs': join(ROOT, 'wasm/calibrate.mjs'),
+  'octet-wasm/module': join(ROOT, 'tests/wasm/load_octet.mjs'),
+  'octet-wasm/calibrate': join(ROOT, 'tests/wasm/package.mjs'),
   'onnxruntime-web': join(ROOT, 'tests/wasm/web_runtime.mjs'),
 };
 

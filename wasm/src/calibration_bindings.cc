@@ -1,5 +1,5 @@
 // Calibration in steps: the module hands out the segments of the prepared model, whoever has a runtime runs them and
-// hands back what they give. octet.d.ts tells the order of the calls; wasm/calibrate.mjs makes them.
+// hands back what they give. octet.d.ts tells the order of the calls; lib/calibrate.ts makes them.
 #include <emscripten/bind.h>
 
 #include <algorithm>

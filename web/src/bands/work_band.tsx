@@ -1,12 +1,13 @@
 // What is being done, for how long, and the way to stop it. Its place is kept, so that nothing jumps.
+import type { Stage } from 'octet-wasm';
 import { useEffect, useState } from 'preact/hooks';
 import { percentText } from '../format';
 import { cancel, job } from '../state/job';
 import { inspected } from '../state/model';
-import type { Stage } from '../work/protocol';
 
 const WORDS: Record<Stage, string> = {
-  plan: 'Reading weights', write: 'Writing', runtime: 'Loading the runtime', check: 'Checking outputs', time: 'Timing',
+  read: 'Reading', prepare: 'Preparing', plan: 'Reading weights', calibrate: 'Calibrating', search: 'Searching',
+  write: 'Writing', runtime: 'Loading the runtime', check: 'Checking outputs', time: 'Timing', layers: 'Comparing layers',
 };
 
 function useSeconds(since: number): number {
@@ -21,7 +22,7 @@ function useSeconds(since: number): number {
 function Running({ started }: { started: number }) {
   const seconds = useSeconds(started);
   const progress = job.value?.progress;
-  const share = progress && progress.total > 0 ? Math.min(1, progress.done / progress.total) : null;
+  const share = progress?.total ? Math.min(1, progress.done / progress.total) : null;
   const words = progress ? WORDS[progress.stage] : 'Starting';
   return (
     <div class="work">

@@ -1,4 +1,4 @@
-// The worker that does what takes time.
-import { WorkClient } from '../work/client';
+// The workers that do what takes time.
+import { Octet } from 'octet-wasm';
 
-export const client = new WorkClient();
+export const octet = new Octet();

@@ -1,7 +1,7 @@
 // The one thing that is being done, how far it is, and what went wrong last.
 import { signal } from '@preact/signals';
-import { WorkFailure } from '../work/protocol';
-import type { Progress, WorkError } from '../work/protocol';
+import { OctetError } from 'octet-wasm';
+import type { Progress, WorkError } from 'octet-wasm';
 
 export interface Job {
   started: number;
@@ -40,7 +40,7 @@ export async function exclusively(steps: (signal: AbortSignal, tell: Tell) => Pr
 }
 
 export function asError(error: unknown): WorkError {
-  if (error instanceof WorkFailure) return error.error;
+  if (error instanceof OctetError) return error.error;
   const message = error instanceof Error ? error.message : String(error);
   return { code: 'internal', where: '', problem: message, next: '', message, exit_status: 70 };
 }

@@ -4,16 +4,16 @@ import type { Report } from 'octet-core';
 import { toOptions } from '../options';
 import { fetchBlob } from '../samples';
 import type { BundledSample } from '../samples';
-import type { ModelSource } from '../work/protocol';
+import type { ModelFiles } from '../package';
 import { choices } from './choices';
-import { client } from './client';
+import { octet } from './client';
 import { announcement, cancel, exclusively, problem } from './job';
 import { currentId } from './runs';
 import { evaluation } from './samples';
 
 export { problem } from './job';
 
-export const loaded = signal<ModelSource | null>(null);
+export const loaded = signal<ModelFiles | null>(null);
 export const inspected = signal<Report | null>(null);
 
 function forget() {
@@ -63,7 +63,7 @@ async function look() {
   const source = loaded.value!;
   await exclusively(async (signal, tell) => {
     forget();
-    const found = await client.run('inspect', { source, options: toOptions(choices.value) }, signal, tell);
+    const found = await octet.inspect(source, toOptions(choices.value), { signal, onProgress: tell });
     loaded.value = { ...source, files: found.files };
     inspected.value = found.report;
     announcement.value = `${source.name} is loaded`;

@@ -1,10 +1,8 @@
 // Quantizes with what is chosen, then checks and times the result: a Run.
 import { computed, signal } from '@preact/signals';
 import { toOptions } from '../options';
-import type { Comparison } from '../package';
-import type { Measured } from '../work/protocol';
 import { choices, choose } from './choices';
-import { client } from './client';
+import { octet } from './client';
 import { announcement, asError, exclusively, problem } from './job';
 import { inspected, loaded } from './model';
 import { addRun, current, updateRun } from './runs';
@@ -25,18 +23,6 @@ const newId = () => `${Date.now().toString(36)}-${(made++).toString(36)}`;
 const bytesOf = (model: Blob, files: Record<string, Blob> = {}) =>
   Object.values(files).reduce((sum, { size }) => sum + size, model.size);
 
-function asComparison({ reference_ms, candidate_ms, runtime, inputs, synthetic, ...judged }: Measured): Comparison {
-  const { hardwareConcurrency: cores, userAgent: agent } = navigator;
-  return {
-    ...judged,
-    latency_by_threads: judged.latency
-      ? [{ threads: 1, reference_ms, candidate_ms, ...judged.latency, runs_per_block: 1 }] : [],
-    load_ms: { reference: 0, candidate: 0 },
-    samples: { description: inputs, count: 0, synthetic },
-    environment: { runtime, agent, cores, isolated: crossOriginIsolated, threads_available: 1, clock_ms: 0.1 },
-  };
-}
-
 export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
   const source = loaded.value;
   if (!source || !inspected.value) return;
@@ -44,21 +30,22 @@ export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
   awaited.value = reader === 'waits';
   await exclusively(async (signal, tell) => {
     problem.value = null;
-    const output = outputName(source.name);
-    const { candidate, report } = await client.run('quantize', { source, options, output }, signal, tell);
+    const hooks = { signal, onProgress: tell };
+    const { output, report } = await octet.quantize(source, { ...options, output: outputName(source.name) }, hooks);
     const run: Run = {
       id: newId(), created: Date.now(), name: source.name,
       source: { name: source.name, bytes: bytesOf(source.model, source.files) },
-      choices: chosen, options, output: candidate, report,
+      choices: chosen, options, output, report,
       comparison: null, notVerified: null, ranges: null, calibrated: null, layers: null, pinned: false,
     };
     addRun(run);
     announcement.value = 'Quantized; now both models run';
     try {
-      const request = { source, candidate, samples: evaluation.value };
-      const measured = await client.run('measure', request, signal, tell);
-      updateRun(run.id, { comparison: asComparison(measured) });
-      announcement.value = measured.verdict.sentence;
+      const files = evaluation.value.map((blob, i) => ({ name: `${String(i).padStart(4, '0')}.npz`, blob }));
+      const samples = files.length > 0 ? { files } : { synthetic: {} };
+      const comparison = await octet.compare(source, output, { samples }, hooks);
+      updateRun(run.id, { comparison });
+      announcement.value = comparison.verdict.sentence;
     } catch (error) {
       const why = signal.aborted ? 'it was cancelled' : asError(error).message;
       updateRun(run.id, { notVerified: why });

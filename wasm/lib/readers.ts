@@ -1,6 +1,6 @@
 // Blobs as the core reads them: synchronously, a piece at a time, so that a model is never in memory as a whole.
-import type { ByteReader } from 'octet-core';
-import type { ModelSource } from './protocol';
+import type { ByteReader } from '../octet.js';
+import type { ModelFiles } from './types.js';
 
 export class BlobReader implements ByteReader {
   readonly size: number;
@@ -29,12 +29,12 @@ export function findFile(files: Record<string, Blob>, location: string): Blob | 
 }
 
 /** The parts of a request that say what to read; `asked` learns each external file, null where it is missing. */
-export function openable(source: ModelSource, asked?: (location: string, file: Blob | null) => void) {
+export function openable(source: ModelFiles, asked?: (location: string, file: Blob | null) => void) {
   return {
     name: source.name,
     model: new BlobReader(source.model),
     open(location: string) {
-      const file = findFile(source.files, location);
+      const file = findFile(source.files ?? {}, location);
       asked?.(location, file);
       return file && new BlobReader(file);
     },

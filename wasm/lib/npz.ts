@@ -1,7 +1,7 @@
 // Samples from .npz files: a zip of .npy files, one array per input of the model.
 import { unzipSync } from 'fflate';
-import type { Sample, TensorValue } from 'octet-core';
-import { failure } from './protocol';
+import type { Sample, TensorValue } from '../octet.js';
+import { failure } from './error.js';
 
 const TYPES: Record<string, string> = {
   '<f4': 'float32', '<f8': 'float64', '<f2': 'float16', '<i8': 'int64', '<i4': 'int32', '<i2': 'int16', '|i1': 'int8',

@@ -1,0 +1,118 @@
+// Octet for web pages: quantizes ONNX models in workers and shows what it cost. Nothing leaves the page.
+import type { Options, PrepareOptions } from '../octet.js';
+import { WorkClient } from './client.js';
+import { compareIn } from './compare.js';
+import { sentModel, sentStream } from './sent.js';
+import type {
+  Calibrated, CompareOptions, Comparison, Hooks, Inspection, ModelFiles, PreparedModel, QuantizedModel, SampleSource,
+} from './types.js';
+
+export { OctetError } from './error.js';
+export type { WorkError } from './error.js';
+export type * from './types.js';
+export type {
+  Action, ActivationType, Drift, ErrorCode, Facts, Failure, Form, Format, Judged, Latency, LayerComparison, Method, Mode,
+  Options, PassReport, Plan, PlannedActivation, PlannedNode, PlannedTensor, Preparation, PrepareOptions, Report, Sample,
+  Sizes, StoredTensor, Target, TensorValue, Value, ValueDrift, WeightType,
+} from '../octet.js';
+
+export interface OctetOptions {
+  /** For pages whose bundler does not find the package's worker: starts `octet-wasm/worker` as a module. */
+  createWorker?: () => Worker;
+  /** Of the runtime while calibrating, 1 when absent; more than one only where the page is cross-origin isolated. */
+  threads?: number;
+}
+
+export interface QuantizeOptions extends Options {
+  /** What calibration learned, as text: for static mode. */
+  ranges?: string;
+  /** Calibrates on these first, which makes the model static. */
+  calib?: SampleSource;
+  /** File name of the output; its external data is called the same with ".data" added. */
+  output?: string;
+}
+
+type Model = Blob | ModelFiles;
+
+const startWorker = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'octet' });
+
+const renamed = (name: string, ending: string) => `${name.replace(/\.onnx$/i, '')}.${ending}.onnx`;
+
+/**
+ * Work in the background. Calls are done one after the other, comparisons beside the rest; an abort ends the worker at
+ * once, and the next call starts another. close() ends all of it.
+ */
+export class Octet {
+  readonly #core: WorkClient;
+  readonly #timing: (threads: number) => WorkClient;
+  readonly #clients: WorkClient[] = [];
+  readonly #threads: number;
+
+  constructor({ createWorker = startWorker, threads = 1 }: OctetOptions = {}) {
+    const started = () => {
+      const client = new WorkClient(createWorker);
+      this.#clients.push(client);
+      return client;
+    };
+    this.#threads = globalThis.crossOriginIsolated ? threads : 1;
+    this.#core = started();
+    const timing = new Map<number, WorkClient>();
+    this.#timing = (count) => {
+      const client = timing.get(count) ?? started();
+      timing.set(count, client);
+      return client;
+    };
+  }
+
+  /** What the model is, what quantize() would do with it, and the size it would give. */
+  async inspect(model: Model, options: Options = {}, hooks: Hooks = {}): Promise<Inspection> {
+    return this.#core.run('inspect', { model: sentModel(model), options }, hooks);
+  }
+
+  /** Folds, cleans up and fuses without changing what the model computes. */
+  async prepare(
+    model: Model, { output, ...options }: PrepareOptions & { output?: string } = {}, hooks: Hooks = {},
+  ): Promise<PreparedModel> {
+    const sent = sentModel(model);
+    return this.#core.run('prepare', { model: sent, options, output: output ?? renamed(sent.name, 'prepared') }, hooks);
+  }
+
+  /** Learns the ranges of activations, which serve every static plan of the model. */
+  async calibrate(model: Model, samples: SampleSource, options: Options = {}, hooks: Hooks = {}): Promise<Calibrated> {
+    const { samples: source, stream } = sentStream(samples);
+    const request = { model: sentModel(model), options, samples: source, threads: this.#threads };
+    return this.#core.run('calibrate', request, hooks, stream);
+  }
+
+  async quantize(
+    model: Model, { ranges, calib, output, ...options }: QuantizeOptions = {}, hooks: Hooks = {},
+  ): Promise<QuantizedModel> {
+    const sent = sentModel(model);
+    const learned = calib && (await this.calibrate(sent, calib, { ...options, mode: 'static' }, hooks)).ranges;
+    const request = { model: sent, options, ranges: learned ?? ranges, output: output ?? renamed(sent.name, 'int8') };
+    const made = await this.#core.run('quantize', request, hooks);
+    return learned === undefined ? made : { ...made, ranges: learned };
+  }
+
+  /** Outputs of both models on the same inputs, their times side by side, and what to make of it. */
+  async compare(
+    reference: Model, candidate: Model, options: CompareOptions = {}, hooks: Hooks = {},
+  ): Promise<Comparison> {
+    return compareIn(this.#timing, sentModel(reference), sentModel(candidate), options, hooks);
+  }
+
+  /** Ends the workers. What is under way is rejected. */
+  close() {
+    for (const client of this.#clients) client.close();
+  }
+}
+
+let shared: Octet | undefined;
+const common = () => (shared ??= new Octet());
+
+// The same on one Octet that all share.
+export const inspect: Octet['inspect'] = (...given) => common().inspect(...given);
+export const prepare: Octet['prepare'] = (...given) => common().prepare(...given);
+export const calibrate: Octet['calibrate'] = (...given) => common().calibrate(...given);
+export const quantize: Octet['quantize'] = (...given) => common().quantize(...given);
+export const compare: Octet['compare'] = (...given) => common().compare(...given);

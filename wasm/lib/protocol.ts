@@ -1,0 +1,64 @@
+// What page and worker tell each other. Every message carries the id of its request; errors are plain objects.
+import type { Judged, Options, PrepareOptions, Sample } from '../octet.js';
+import type { WorkError } from './error.js';
+import type {
+  Calibrated, FileSamples, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel, Synthetic, Timed,
+} from './types.js';
+
+/** Samples on their way to the worker; those of a stream are asked for one by one. */
+export type SentSource =
+  | FileSamples | { synthetic: Synthetic } | { samples: Sample[] } | { stream: { total: number | null } };
+
+export interface MeasureRequest {
+  reference: ModelFiles;
+  candidate: ModelFiles;
+  samples: SentSource;
+  threads: number;
+  runs: number;
+  warmup: number;
+  seconds: number;
+}
+
+export interface Requests {
+  inspect: { model: ModelFiles; options: Options };
+  prepare: { model: ModelFiles; options: PrepareOptions; output: string };
+  quantize: { model: ModelFiles; options: Options; ranges?: string; output: string };
+  calibrate: { model: ModelFiles; options: Options; samples: SentSource; threads: number };
+  measure: MeasureRequest;
+}
+
+export interface Measured {
+  judged: Judged;
+  timed: Timed;
+  load_ms: { reference: number; candidate: number };
+  samples: { description: string; count: number; synthetic: boolean };
+  runtime: string;
+  clock_ms: number;
+}
+
+export interface Replies {
+  inspect: Inspection;
+  prepare: PreparedModel;
+  quantize: QuantizedModel;
+  calibrate: Calibrated;
+  measure: Measured;
+}
+
+export type Kind = keyof Requests;
+
+export type Job = { [K in Kind]: { id: number; kind: K; payload: Requests[K] } }[Kind];
+
+/** The next sample of the stream, null at its end. */
+export interface NextSample {
+  id: number;
+  kind: 'sample';
+  sample: Sample | null;
+}
+
+export type ToWorker = Job | NextSample;
+
+export type FromWorker =
+  | { id: number; event: 'progress'; progress: Progress }
+  | { id: number; event: 'pull' }
+  | { id: number; event: 'done'; result: Replies[Kind] }
+  | { id: number; event: 'failed'; error: WorkError };

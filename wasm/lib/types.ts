@@ -1,0 +1,142 @@
+// What goes in and comes out of the package, besides what octet.d.ts and report.d.ts say.
+import type { Judged, Latency, Learned, Preparation, Report } from '../octet.js';
+
+/** A model as a file, and its external data by the names that the model gives it. */
+export interface ModelFiles {
+  name: string;
+  model: Blob;
+  files?: Record<string, Blob>;
+}
+
+export interface SampleFile {
+  /** A path, with '/' between folders: files that belong together share a folder. */
+  name: string;
+  blob: Blob;
+}
+
+/** Elements of a tensor, as onnxruntime-web's tensors have them, or bytes. */
+export interface TensorLike {
+  readonly type: string;
+  readonly dims: readonly number[];
+  readonly data: ArrayBufferView | readonly unknown[];
+}
+
+/** By input name: tensors of onnxruntime-web, or { type, dims, data }. A single tensor goes to a single input. */
+export type SampleLike = Readonly<Record<string, TensorLike>>;
+
+/** Inputs made up from names, types and shapes. What such inputs show of drift and ranges says little. */
+export interface Synthetic {
+  count?: number;
+  seed?: number;
+  /** Sizes of dimensions, by their name or INPUT:AXIS. */
+  dims?: Record<string, number>;
+}
+
+export interface FileSamples {
+  files: SampleFile[];
+  /** The first of them, in the order of their names or shuffled. */
+  limit?: number;
+  /** A seed. */
+  shuffle?: number;
+}
+
+export type SampleSource = FileSamples | { synthetic: Synthetic } | Iterable<SampleLike> | AsyncIterable<SampleLike>;
+
+export type Stage =
+  | 'read' | 'prepare' | 'plan' | 'calibrate' | 'search' | 'write' | 'runtime' | 'check' | 'time' | 'layers';
+
+export interface Progress {
+  stage: Stage;
+  done: number;
+  /** Null where it is not known. */
+  total: number | null;
+  detail?: string;
+}
+
+export interface Hooks {
+  onProgress?: (progress: Progress) => void;
+  /** Heard at any time; the promise is rejected with its reason and nothing is left behind. */
+  signal?: AbortSignal;
+}
+
+export interface Inspection {
+  report: Report;
+  /** The external data files that the model reads, under the names it gives them. */
+  files: Record<string, Blob>;
+}
+
+export interface PreparedModel {
+  output: ModelFiles;
+  report: Preparation;
+}
+
+export interface QuantizedModel {
+  output: ModelFiles;
+  report: Report;
+  /** What calibration learned, where it took place. */
+  ranges?: string;
+}
+
+export interface Calibrated extends Learned {
+  /** Names of the values that were observed. */
+  taps: string[];
+  /** That the model ran in. */
+  segments: number;
+}
+
+/** Times of interleaved runs, in milliseconds. */
+export interface Timed {
+  threads: number;
+  reference_ms: number[];
+  candidate_ms: number[];
+  baseline: Latency;
+  candidate: Latency;
+  speedup: { ratio: number; low: number; high: number };
+  /** Each time is the mean of so many runs: more than one where the clock is too coarse for one. */
+  runs_per_block: number;
+}
+
+export interface Environment {
+  runtime: string;
+  agent: string;
+  cores: number;
+  /** Whether the page is cross-origin isolated, without which there is one thread. */
+  isolated: boolean;
+  threads_available: number;
+  /** Why not more. */
+  threads_note?: string;
+  /** The smallest step of the clock. */
+  clock_ms: number;
+}
+
+/** Drift and verdict are those of one thread. */
+export interface Comparison extends Judged {
+  latency_by_threads: Timed[];
+  load_ms: { reference: number; candidate: number };
+  samples: { description: string; count: number; synthetic: boolean };
+  environment: Environment;
+}
+
+export interface CompareOptions {
+  /** Inputs are made up where there are none. */
+  samples?: SampleSource;
+  /** One and as many as there are when absent. */
+  threads?: number[];
+  /** Timed ones of each model, 50 when absent. */
+  runs?: number;
+  /** 5 when absent. */
+  warmup?: number;
+  /** After which timing ends early, for each number of threads; 4 when absent. */
+  seconds?: number;
+}
+
+/** How often values occur: equal bins from `low` to `high`. */
+export interface TensorHistogram {
+  tensor: string;
+  low: number;
+  high: number;
+  counts: number[];
+  non_finite: number;
+  /** The range of each channel, where an axis was asked for. */
+  channels?: { low: number; high: number }[];
+}

@@ -1,0 +1,126 @@
+// Everything that takes time: the core, and the runtime once there is something to run.
+import createOctet from '../octet.js';
+import type { Failure, OctetModule, Sample, Written } from '../octet.js';
+import { loadRuntime } from './engine.js';
+import { checked, failure, OctetError } from './error.js';
+import type { FromWorker, Job, Replies, Requests, ToWorker } from './protocol.js';
+import type { Kind } from './protocol.js';
+import { openable } from './readers.js';
+import { firstThatRuns, openSamples } from './samples.js';
+import type { Pull } from './samples.js';
+import type { Calibrated, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel } from './types.js';
+
+type Tell = (progress: Progress) => void;
+
+let starting: Promise<OctetModule> | undefined;
+const core = () => (starting ??= createOctet());
+
+// Throttled: a plan over thousands of tensors would flood the page.
+function throttled(tell: Tell): (stage: 'plan' | 'write', done: number, total: number) => void {
+  let last = 0;
+  return (stage, done, total) => {
+    if (performance.now() - last < 50 && done < total) return;
+    last = performance.now();
+    tell({ stage, done, total });
+  };
+}
+
+// A request for the core, and what became of the external data that the core asked for.
+function requestFor(model: ModelFiles, tell: Tell) {
+  const files: Record<string, Blob> = {};
+  let missing: string | undefined;
+  const asked = (location: string, file: Blob | null) => {
+    if (file) files[location] = file;
+    else missing ??= location;
+  };
+  const request = { ...openable(model, asked), progress: throttled(tell) };
+  const unlessFailed = <T extends object>(result: T | Failure): T => {
+    if (!('error' in result) || missing === undefined) return checked(result);
+    throw new OctetError({ ...(result as Failure).error, missing });
+  };
+  return { request, files, unlessFailed };
+}
+
+function filesOf(name: string, { model, external, external_name: path }: Written): ModelFiles {
+  const files: Record<string, Blob> = external && path ? { [path]: new Blob([external as BlobPart]) } : {};
+  return { name, model: new Blob([model as BlobPart]), files };
+}
+
+async function inspect({ model, options }: Requests['inspect'], tell: Tell): Promise<Inspection> {
+  const octet = await core();
+  const { request, files, unlessFailed } = requestFor(model, tell);
+  const { report } = unlessFailed(octet.inspect_model({ ...request, options }));
+  return { report, files };
+}
+
+async function prepare({ model, options, output }: Requests['prepare'], tell: Tell): Promise<PreparedModel> {
+  const octet = await core();
+  const { request, unlessFailed } = requestFor(model, tell);
+  const { report, ...written } = unlessFailed(octet.prepare_model({ ...request, options, output }));
+  return { output: filesOf(output, written), report };
+}
+
+async function quantize(
+  { model, options, ranges, output }: Requests['quantize'], tell: Tell,
+): Promise<QuantizedModel> {
+  const octet = await core();
+  const { request, unlessFailed } = requestFor(model, tell);
+  const { report, ...written } = unlessFailed(octet.quantize_model({ ...request, options, output, ranges }));
+  return { output: filesOf(output, written), report };
+}
+
+async function calibrate(
+  { model, options, samples, threads }: Requests['calibrate'], pull: Pull, tell: Tell,
+): Promise<Calibrated> {
+  tell({ stage: 'runtime', done: 0, total: 1 });
+  const [octet, ort, { calibrate: run }] = await Promise.all([core(), loadRuntime(threads), import('./calibrate.js')]);
+  const learn = (given: AsyncIterable<Sample>, total: number | null) => {
+    const { request, unlessFailed } = requestFor(model, tell);
+    const start_calibration: OctetModule['start_calibration'] = (asked) => unlessFailed(octet.start_calibration(asked));
+    const hooks = { onProgress: tell, total: total ?? undefined };
+    return run({ start_calibration }, ort, request, given, options, hooks);
+  };
+  if ('synthetic' in samples) {
+    return firstThatRuns(octet, model, samples.synthetic, (made) => learn(made.samples, made.count));
+  }
+  const opened = openSamples(samples, pull);
+  return learn(opened.samples, opened.count);
+}
+
+// The page's answer to the one sample that was asked for.
+let arrived: ((sample: Sample | null) => void) | undefined;
+
+async function work(job: Job, pull: Pull, tell: Tell): Promise<Replies[Kind]> {
+  switch (job.kind) {
+    case 'inspect':
+      return inspect(job.payload, tell);
+    case 'prepare':
+      return prepare(job.payload, tell);
+    case 'quantize':
+      return quantize(job.payload, tell);
+    case 'calibrate':
+      return calibrate(job.payload, pull, tell);
+    case 'measure': {
+      tell({ stage: 'runtime', done: 0, total: 2 });
+      const { measure } = await import('./measure.js');
+      return measure(await core(), job.payload, pull, tell);
+    }
+  }
+}
+
+const post = (message: FromWorker) => self.postMessage(message);
+
+self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
+  if (data.kind === 'sample') return arrived?.(data.sample);
+  const { id } = data;
+  const pull = () => new Promise<Sample | null>((resolve) => {
+    arrived = resolve;
+    post({ id, event: 'pull' });
+  });
+  try {
+    post({ id, event: 'done', result: await work(data, pull, (progress) => post({ id, event: 'progress', progress })) });
+  } catch (error) {
+    const known = error instanceof OctetError ? error : failure('internal', String(error));
+    post({ id, event: 'failed', error: known.error });
+  }
+};
