@@ -231,6 +231,12 @@ export interface Runs {
   output_bytes: number;
   /** Whether the inputs were made up: drift then says little. */
   synthetic: boolean;
+  /** What the candidate was made from: with it the verdict says why, and what to try next. */
+  plan?: Plan;
+  /** Samples that it was calibrated on, where that is known. */
+  calibrated_on?: number;
+  /** The floor of the worst output in dB; 10 when absent. */
+  min_sqnr?: number;
 }
 
 export interface Drift {
@@ -258,11 +264,26 @@ export interface Latency {
   mad_ms: number;
 }
 
+export type AdviceCode =
+  | 'static' | 'weights' | 'dynamic' | 'per_channel' | 'method' | 'keep_layers' | 'more_samples' | 'real_samples'
+  | 'activations16' | 'activations8' | 'unsigned_activations' | 'fold' | 'bits8' | 'time_again' | 'train';
+
+export interface Verdict {
+  judgement: 'ship' | 'dont' | 'cannot_tell';
+  /** The figure that decided. */
+  decided_by: 'drift' | 'speed' | 'size' | 'nothing';
+  sentence: string;
+  /** Of what decided, a sentence; empty without a plan, and where there is nothing to explain. */
+  why: string;
+  /** What to try, most promising first. */
+  next: { code: AdviceCode; text: string }[];
+}
+
 export interface Judged {
   drift: Drift[];
   worst_sqnr_db: number;
   latency?: { baseline: Latency; candidate: Latency; speedup: { ratio: number; low: number; high: number } };
-  verdict: { judgement: 'ship' | 'dont' | 'cannot_tell'; sentence: string };
+  verdict: Verdict;
 }
 
 export interface OctetModule {

@@ -61,11 +61,11 @@ TEST(Verdict, DriftOnMadeUpInputsIsSaidButNotHeldAgainstIt) {
   VerdictInput input = good();
   input.synthetic = true;
   expect(input, Judgement::kCannotTell,
-         "Promising: 4× smaller, 2× faster here, 33 dB on synthetic inputs. Check it on real samples with --data.");
+         "Promising: 4× smaller, 2× faster here, 33 dB on synthetic inputs. Check it on real samples.");
   input.sqnr_db = 3;
   expect(input, Judgement::kCannotTell,
-         "Far off on made-up inputs: 4× smaller, 2× faster here, 3 dB on synthetic inputs. Check it on real samples "
-         "with --data.");
+         "Far off on made-up inputs: 4× smaller, 2× faster here, 3 dB on synthetic inputs. Check it on real "
+         "samples.");
 }
 
 TEST(Verdict, OutputsThatAreNoNumbersAreNeverShipped) {

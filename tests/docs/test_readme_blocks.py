@@ -37,7 +37,7 @@ MAY_DIFFER = [
     (
         "Static INT8: Ship it: 2.9× smaller, as fast as before here, 36 dB.",
         "Static INT8: Smaller, but time it again: 2.9× smaller, speed lost in noise (0.6× to 1.3×), 36 dB. "
-        "octet bench on a quiet machine tells.",
+        "A quiet machine tells.",
     ),
 ]
 MAY_NOT = [

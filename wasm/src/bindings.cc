@@ -130,18 +130,28 @@ val judge_runs(val request) {
     input.output_bytes = static_cast<std::uint64_t>(request["output_bytes"].as<double>());
     input.synthetic = request["synthetic"].as<bool>();
     input.sqnr_db = meter.worst_sqnr_db();
+    if (const val floor = request["min_sqnr"]; floor.isNumber()) input.thresholds.min_sqnr_db = floor.as<double>();
+    RunFacts facts;
+    if (const val count = request["calibrated_on"]; count.isNumber())
+      facts.calibrated_on = static_cast<std::size_t>(count.as<double>());
     val result = val::object();
     result.set("drift", parsed(drift_to_json(meter.result())));
     result.set("worst_sqnr_db", meter.worst_sqnr_db());
     if (!reference.empty() && !candidate.empty()) {
       input.speedup = paired_speedup(reference, candidate);
+      const LatencyStats baseline = latency_stats(reference);
+      facts.float_ms = baseline.median_ms;
       val latency = val::object();
-      latency.set("baseline", parsed(latency_to_json(latency_stats(reference))));
+      latency.set("baseline", parsed(latency_to_json(baseline)));
       latency.set("candidate", parsed(latency_to_json(latency_stats(candidate))));
       latency.set("speedup", parsed(speedup_to_json(*input.speedup)));
       result.set("latency", latency);
     }
-    result.set("verdict", parsed(verdict_to_json(judge(input))));
+    const Verdict verdict = judge(input);
+    Explanation explanation;
+    if (const val plan = request["plan"]; !is_absent(plan))
+      explanation = explain(verdict, input, plan_from_json(json_text(plan, "plan")), facts);
+    result.set("verdict", parsed(verdict_to_json(verdict, explanation)));
     return result;
   });
 }

@@ -26,7 +26,7 @@ std::string preparation_json(const ModelFacts& before, const ModelFacts& after, 
 std::string drift_to_json(const std::vector<OutputDrift>& outputs);
 std::string latency_to_json(const LatencyStats& stats);
 std::string speedup_to_json(const Speedup& speedup);
-std::string verdict_to_json(const Verdict& verdict);
+std::string verdict_to_json(const Verdict& verdict, const Explanation& explanation = {});
 // Every value and weight; the keys are those of LayerComparison in wasm/layers.d.ts.
 std::string layers_to_json(const LayersResult& layers);
 

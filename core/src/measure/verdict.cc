@@ -6,9 +6,6 @@
 namespace octet {
 namespace {
 
-// Below this a saving is no reason to change a model that works.
-constexpr double kWorthSize = 1.1;
-
 // An interval wider than this says that the machine was busy, not that the speed is the same.
 constexpr double kWideInterval = 0.3;
 
@@ -20,7 +17,26 @@ std::string number(double value, const char* unit) {
 
 }  // namespace
 
+std::string_view name_of(Judgement judgement) {
+  return judgement == Judgement::kShip ? "ship" : judgement == Judgement::kDont ? "dont" : "cannot_tell";
+}
+
+std::string_view name_of(Decider decider) {
+  switch (decider) {
+    case Decider::kDrift:
+      return "drift";
+    case Decider::kSpeed:
+      return "speed";
+    case Decider::kSize:
+      return "size";
+    case Decider::kNothing:
+      break;
+  }
+  return "nothing";
+}
+
 Verdict judge(const VerdictInput& input) {
+  const Thresholds& limits = input.thresholds;
   const bool sized = input.float_bytes > 0 && input.output_bytes > 0;
   const double smaller = sized ? static_cast<double>(input.float_bytes) / static_cast<double>(input.output_bytes) : 0;
   Verdict verdict;
@@ -30,8 +46,8 @@ Verdict judge(const VerdictInput& input) {
   bool slower = false, faster = false, unsettled = false;
   if (input.speedup) {
     // Only an interval that leaves out 1 is a difference; the rest is noise.
-    slower = input.speedup->high < 0.95;
-    faster = input.speedup->low > 1.05;
+    slower = input.speedup->high < limits.slower;
+    faster = input.speedup->low > limits.faster;
     unsettled = !slower && !faster && input.speedup->high - input.speedup->low > kWideInterval;
     facts += unsettled
                  ? ", speed lost in noise (" + number(input.speedup->low, "× to ") + number(input.speedup->high, "×)")
@@ -43,7 +59,7 @@ Verdict judge(const VerdictInput& input) {
   }
   // The lowest SQNR there is stands for outputs that are not finite, or not zero where they must be. No number is none.
   const bool broken = input.sqnr_db && !(*input.sqnr_db > -kSqnrEqual);
-  const bool low = input.sqnr_db && !(*input.sqnr_db >= input.min_sqnr_db);
+  const bool low = input.sqnr_db && !(*input.sqnr_db >= limits.min_sqnr_db);
   if (broken) {
     facts += ", outputs not finite or nothing like before";
   } else if (input.sqnr_db && *input.sqnr_db >= kSqnrEqual) {
@@ -51,25 +67,28 @@ Verdict judge(const VerdictInput& input) {
   } else if (input.sqnr_db) {
     facts += ", " + number(*input.sqnr_db, " dB") + (input.synthetic ? " on synthetic inputs" : "");
   }
+  const auto say = [&](Judgement judgement, Decider decider, const std::string& sentence) {
+    verdict = {judgement, decider, sentence};
+  };
   if (broken) {
-    verdict = {Judgement::kDont, "Don't ship it: " + facts + "."};
+    say(Judgement::kDont, Decider::kDrift, "Don't ship it: " + facts + ".");
   } else if (low && !input.synthetic) {
-    verdict = {Judgement::kDont,
-               "Don't ship it: " + facts + ". Outputs drifted below " + number(input.min_sqnr_db, " dB") + "."};
-  } else if (sized && smaller < kWorthSize && !faster) {
-    verdict = {Judgement::kDont, "Don't bother: " + facts + "."};
+    say(Judgement::kDont, Decider::kDrift,
+        "Don't ship it: " + facts + ". Outputs drifted below " + number(limits.min_sqnr_db, " dB") + ".");
+  } else if (sized && smaller < limits.min_smaller && !faster) {
+    say(Judgement::kDont, Decider::kSize, "Don't bother: " + facts + ".");
   } else if (slower) {
-    verdict = {Judgement::kDont, "Smaller but slower: " + facts + ". Ship it only where size matters more than time."};
+    say(Judgement::kDont, Decider::kSpeed,
+        "Smaller but slower: " + facts + ". Ship it only where size matters more than time.");
   } else if (!sized || !input.sqnr_db || !input.speedup) {
-    verdict = {Judgement::kCannotTell, "Not verified: " + facts + "."};
+    say(Judgement::kCannotTell, Decider::kNothing, "Not verified: " + facts + ".");
   } else if (unsettled) {
-    verdict = {Judgement::kCannotTell,
-               "Smaller, but time it again: " + facts + ". octet bench on a quiet machine tells."};
+    say(Judgement::kCannotTell, Decider::kSpeed, "Smaller, but time it again: " + facts + ". A quiet machine tells.");
   } else if (input.synthetic) {
-    verdict = {Judgement::kCannotTell, (low ? "Far off on made-up inputs: " : "Promising: ") + facts +
-                                           ". Check it on real samples with --data."};
+    say(Judgement::kCannotTell, Decider::kDrift,
+        (low ? "Far off on made-up inputs: " : "Promising: ") + facts + ". Check it on real samples.");
   } else {
-    verdict = {Judgement::kShip, "Ship it: " + facts + "."};
+    say(Judgement::kShip, faster ? Decider::kSpeed : Decider::kSize, "Ship it: " + facts + ".");
   }
   return verdict;
 }

@@ -87,11 +87,14 @@ std::string speedup_to_json(const Speedup& speedup) {
   return text_of({{"ratio", speedup.ratio}, {"low", speedup.low}, {"high", speedup.high}});
 }
 
-std::string verdict_to_json(const Verdict& verdict) {
-  const char* judgement = verdict.judgement == Judgement::kShip   ? "ship"
-                          : verdict.judgement == Judgement::kDont ? "dont"
-                                                                  : "cannot_tell";
-  return text_of({{"judgement", judgement}, {"sentence", verdict.sentence}});
+std::string verdict_to_json(const Verdict& verdict, const Explanation& explanation) {
+  Json next = Json::array();
+  for (const Advice& advice : explanation.next) next.push_back({{"code", advice.code}, {"text", advice.text}});
+  return text_of({{"judgement", name_of(verdict.judgement)},
+                  {"decided_by", name_of(verdict.decided_by)},
+                  {"sentence", verdict.sentence},
+                  {"why", explanation.why},
+                  {"next", std::move(next)}});
 }
 
 }  // namespace octet

@@ -75,6 +75,7 @@ class QuantizeRun {
     report.input_bytes = input_bytes_;
     report.output_bytes = pending->bytes();
     report.min_sqnr_db = floor();
+    report.calibrated_on = calibrated_on_;
     Terminal::clear_progress();
     std::cout << (options_.json ? quantize_report_json(report, quantizer) : quantize_report_text(report, quantizer));
   }

@@ -19,14 +19,38 @@ using Json = nlohmann::ordered_json;
 // Fused kernels round differently; further apart than this they no longer compute the same.
 constexpr double kConsistentDb = 20;
 
-Verdict verdict_of(const QuantizeReport& report) {
-  VerdictInput input{report.input_bytes, report.output_bytes, {}, {}, false, report.min_sqnr_db};
+struct Judged {
+  Verdict verdict;
+  Explanation explanation;
+};
+
+Judged judged(const QuantizeReport& report, const Plan& plan) {
+  VerdictInput input{report.input_bytes, report.output_bytes, {}, {}, false, {.min_sqnr_db = report.min_sqnr_db}};
+  RunFacts facts;
+  facts.calibrated_on = report.calibrated_on;
   if (report.verify && report.verify->verified) {
     input.sqnr_db = report.verify->worst_sqnr_db;
     input.synthetic = report.verify->synthetic;
-    if (report.verify->latency) input.speedup = report.verify->latency->speedup;
+    if (const auto& latency = report.verify->latency) {
+      input.speedup = latency->speedup;
+      facts.float_ms = latency->baseline.median_ms;
+    }
+    if (const auto& integers = report.verify->integers) {
+      facts.integer_products = integers->integer_products();
+      facts.float_products = integers->float_products();
+      facts.conversions = integers->conversions;
+    }
   }
-  return judge(input);
+  const Verdict verdict = judge(input);
+  return {verdict, explain(verdict, input, plan, facts)};
+}
+
+std::string verdict_lines(const Judged& judged) {
+  std::string text = judged.verdict.sentence + "\n";
+  if (judged.verdict.judgement == Judgement::kShip) return text;
+  if (!judged.explanation.why.empty()) text += "why: " + judged.explanation.why + "\n";
+  for (const Advice& advice : judged.explanation.next) text += "try: " + advice.text + "\n";
+  return text;
 }
 
 // Nodes with weights, gathered by what became of them and why: a model of a thousand nodes has a dozen reasons.
@@ -144,7 +168,7 @@ std::string quantize_report_text(const QuantizeReport& report, Quantizer& quanti
     text += verify_lines(*report.verify);
   else
     text += "not verified: --no-verify\n";
-  return text + verdict_of(report).sentence + "\n";
+  return text + verdict_lines(judged(report, plan));
 }
 
 std::string quantize_report_json(const QuantizeReport& report, Quantizer& quantizer) {
@@ -157,8 +181,8 @@ std::string quantize_report_json(const QuantizeReport& report, Quantizer& quanti
   json["verify"] = report.verify
                        ? Json::parse(to_json(*report.verify).dump(-1, ' ', false, Json::error_handler_t::replace))
                        : Json{{"verified", false}, {"why", "--no-verify"}};
-  const Verdict verdict = verdict_of(report);
-  json["verdict"] = Json::parse(verdict_to_json(verdict));
+  const Judged judgement = judged(report, quantizer.plan());
+  json["verdict"] = Json::parse(verdict_to_json(judgement.verdict, judgement.explanation));
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

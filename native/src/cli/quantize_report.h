@@ -17,6 +17,7 @@ struct QuantizeReport {
   std::optional<double> first_sqnr_db;  // before the floor moved nodes back
   std::vector<std::string> changed;     // those nodes
   double min_sqnr_db = 10;
+  std::size_t calibrated_on = 0;  // samples; 0: not at all, or not known
 };
 
 // "accuracy of …" where there are labels, why not where they are of no use, else empty.

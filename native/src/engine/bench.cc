@@ -156,8 +156,8 @@ class Bench {
       row.samples_per_second = load_.items * per_second;
       if (load_.tokens) row.tokens_per_second = *load_.tokens * per_second;
       if (row.speedup) {
-        VerdictInput facts{result_.rows[first_row].file_bytes, row.file_bytes, row.speedup, row.worst_sqnr_db};
-        facts.synthetic = result_.synthetic;
+        VerdictInput facts{
+            result_.rows[first_row].file_bytes, row.file_bytes, row.speedup, row.worst_sqnr_db, result_.synthetic, {}};
         row.verdict = judge(facts).sentence;
       }
     }

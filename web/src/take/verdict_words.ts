@@ -13,8 +13,8 @@ const FAST = 1.05;
 export function sentenceOf({ verdict }: Comparison): string {
   return verdict.sentence
     .replace(/ (faster|slower|before) here/, ' $1 in this browser')
-    .replace(' Check it on real samples with --data.', ' Drop real samples to be sure.')
-    .replace(' octet bench on a quiet machine tells.', ' Run it again when the machine is quiet.');
+    .replace(' Check it on real samples.', ' Drop real samples to be sure.')
+    .replace(' A quiet machine tells.', ' Run it again when the machine is quiet.');
 }
 
 export function verdictSentence(run: Run, measuring: boolean): string {
