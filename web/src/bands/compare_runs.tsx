@@ -14,7 +14,8 @@ interface Line {
 
 export function compareOptions(a: Run, b: Run): Line[] {
   const rows = (run: Run) => new Map(optionRows({ ...run.options, mode: run.report.plan.mode }));
-  const left = rows(a), right = rows(b);
+  const left = rows(a);
+  const right = rows(b);
   const names = new Set([...left.keys(), ...right.keys()]);
   const lines = [...names].map((name) => ({ name, a: left.get(name) ?? 'default', b: right.get(name) ?? 'default' }));
   if (a.name !== b.name) lines.unshift({ name: 'model', a: a.name, b: b.name });
@@ -25,16 +26,22 @@ const finite = (db: number | undefined) => db !== undefined && Math.abs(db) < 20
 
 /** "B is 12 % smaller and 1.3× as fast as A, and 4.2 dB further from the float model." */
 export function compareSentence(a: Run, b: Run): string {
-  const parts: string[] = [], size = outputBytes(b) / outputBytes(a);
+  const parts: string[] = [];
+  const size = outputBytes(b) / outputBytes(a);
   if (Math.abs(size - 1) < 0.005) parts.push('as large as A');
   else parts.push(size < 1 ? `${percentText(1 - size)} smaller than A` : `${percentText(size - 1)} larger than A`);
-  const timeA = oneThread(a)?.candidate.median_ms, timeB = oneThread(b)?.candidate.median_ms;
+  const timeA = oneThread(a)?.candidate.median_ms;
+  const timeB = oneThread(b)?.candidate.median_ms;
   if (timeA && timeB) parts.push(`${timesText(timeA / timeB)} its speed`);
-  const dbA = a.comparison?.worst_sqnr_db, dbB = b.comparison?.worst_sqnr_db;
+  const dbA = a.comparison?.worst_sqnr_db;
+  const dbB = b.comparison?.worst_sqnr_db;
   if (finite(dbA) && finite(dbB)) {
     const further = dbA! - dbB!;
-    parts.push(Math.abs(further) < 0.05 ? 'equally near the float model'
-      : `${dbText(Math.abs(further))} ${further > 0 ? 'further from' : 'nearer to'} the float model`);
+    parts.push(
+      Math.abs(further) < 0.05
+        ? 'equally near the float model'
+        : `${dbText(Math.abs(further))} ${further > 0 ? 'further from' : 'nearer to'} the float model`,
+    );
   }
   return `B is ${parts.length > 1 ? `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)!}` : parts[0]!}.`;
 }
@@ -46,18 +53,28 @@ function figures(a: Run, b: Run): Line[] {
     return timed ? msText(timed.candidate.median_ms) : '–';
   };
   return [
-    both('size', (run) => bytesText(outputBytes(run))), both('one run', median), both('speed', speedText),
-    both('worst output', driftText), both('verdict', verdictWord),
+    both('size', (run) => bytesText(outputBytes(run))),
+    both('one run', median),
+    both('speed', speedText),
+    both('worst output', driftText),
+    both('verdict', verdictWord),
   ];
 }
 
 function Lines({ title, lines }: { title: string; lines: Line[] }) {
   return (
     <tbody>
-      <tr class="part"><th scope="rowgroup" colSpan={3}>{title}</th></tr>
+      <tr class="part">
+        <th scope="rowgroup" colSpan={3}>
+          {title}
+        </th>
+      </tr>
       {lines.map(({ name, a, b }) => (
         <tr key={name} class={a === b ? '' : 'differs'}>
-          <th scope="row">{name}{a !== b && <span class="visually-hidden"> differs</span>}</th>
+          <th scope="row">
+            {name}
+            {a !== b && <span class="visually-hidden"> differs</span>}
+          </th>
           <td>{a}</td>
           <td>{b}</td>
         </tr>
@@ -67,7 +84,12 @@ function Lines({ title, lines }: { title: string; lines: Line[] }) {
 }
 
 function bars(a: Run, b: Run, value: (run: Run) => number | undefined, text: (value: number) => string): Bar[] {
-  return ([['run', 'A', a], ['pin', 'B', b]] as const).flatMap(([owner, label, run]) => {
+  return (
+    [
+      ['run', 'A', a],
+      ['pin', 'B', b],
+    ] as const
+  ).flatMap(([owner, label, run]) => {
     const size = value(run);
     return size === undefined ? [] : [{ owner, label, value: size, text: text(size) }];
   });
@@ -76,17 +98,24 @@ function bars(a: Run, b: Run, value: (run: Run) => number | undefined, text: (va
 export function CompareRuns({ a, b, onClose }: { a: Run; b: Run; onClose: () => void }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus(), [a.id, b.id]);
-  const options = compareOptions(a, b), differ = options.filter((line) => line.a !== line.b);
+  const options = compareOptions(a, b);
+  const differ = options.filter((line) => line.a !== line.b);
   const times = bars(a, b, (run) => oneThread(run)?.candidate.median_ms, msText);
-  const drifts = bars(a, b, (run) => run.comparison ? Math.max(0, run.comparison.worst_sqnr_db) : undefined, dbText);
+  const drifts = bars(a, b, (run) => (run.comparison ? Math.max(0, run.comparison.worst_sqnr_db) : undefined), dbText);
   return (
     <section class="compare" aria-labelledby="compare">
       <div class="title">
-        <h3 id="compare" ref={heading} tabIndex={-1}>A and B side by side</h3>
-        <button type="button" class="quiet" onClick={onClose}>Close</button>
+        <h3 id="compare" ref={heading} tabIndex={-1}>
+          A and B side by side
+        </h3>
+        <button type="button" class="quiet" onClick={onClose}>
+          Close
+        </button>
       </div>
       <p class="because">
-        {compareSentence(a, b)} {differ.length === 0 ? 'Their options are the same.'
+        {compareSentence(a, b)}{' '}
+        {differ.length === 0
+          ? 'Their options are the same.'
           : `They differ in ${differ.map(({ name, a: left, b: right }) => `${name} (${left}, ${right})`).join('; ')}.`}
       </p>
       <div class="pictures">
@@ -99,8 +128,12 @@ export function CompareRuns({ a, b, onClose }: { a: Run; b: Run; onClose: () => 
           <thead>
             <tr>
               <th scope="col">run</th>
-              <th scope="col"><span class="key-a">A</span> {modeOf(a)}</th>
-              <th scope="col"><span class="key-b">B</span> {modeOf(b)}</th>
+              <th scope="col">
+                <span class="key-a">A</span> {modeOf(a)}
+              </th>
+              <th scope="col">
+                <span class="key-b">B</span> {modeOf(b)}
+              </th>
             </tr>
           </thead>
           <Lines title="Figures" lines={figures(a, b)} />

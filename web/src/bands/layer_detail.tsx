@@ -3,11 +3,10 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PlannedActivation } from 'octet-core';
 import { ChannelRanges } from '../charts/channels';
 import { EmptyFigure } from '../charts/frame';
-import { Histogram, outside, shareText } from '../charts/histogram';
+import { Histogram, HISTOGRAM_HEIGHT, outside, shareText } from '../charts/histogram';
 import { dbText } from '../format';
 import type { LayerRow } from '../layers/rows';
 import { activationHistograms, weightHistogram } from '../layers/ask';
-import type { TensorHistogram } from '../package';
 import type { Run } from '../state/runs';
 
 interface Props {
@@ -17,10 +16,13 @@ interface Props {
   busy: boolean;
 }
 
-const BINS = 96, HEIGHT = 150, MOST_WEIGHTS = 2;
+const BINS = 96;
+const MOST_WEIGHTS = 2;
+const LOGARITHMIC = 'Heights are logarithmic.';
 
 const ACTION_WORDS = {
-  keep: 'It stays in float.', weights: 'Its weights are stored small, its arithmetic stays in float.',
+  keep: 'It stays in float.',
+  weights: 'Its weights are stored small, its arithmetic stays in float.',
   dynamic: 'It computes in integers; ranges are found while it runs.',
   static: 'It computes in integers, with ranges that calibration learned.',
 } as const;
@@ -28,14 +30,23 @@ const ACTION_WORDS = {
 export function LayerDetail({ run, row, exclude, busy }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus({ preventScroll: false }), []);
-  const { planned } = row, action = planned?.action ?? 'keep';
+  const { planned } = row;
+  const action = planned?.action ?? 'keep';
   return (
     <div class="layer-detail">
-      <h4 ref={heading} tabIndex={-1}>{row.name}</h4>
-      <p>{row.op && `${row.op}. `}{ACTION_WORDS[action]} {planned && action !== 'keep' && planned.node !== row.name && `Computed with ${planned.node}.`}</p>
+      <h4 ref={heading} tabIndex={-1}>
+        {row.name}
+      </h4>
+      <p>
+        {row.op && `${row.op}. `}
+        {ACTION_WORDS[action]}{' '}
+        {planned && action !== 'keep' && planned.node !== row.name && `Computed with ${planned.node}.`}
+      </p>
       <Losses row={row} />
-      <Weights run={run} row={row} />
-      <Values run={run} row={row} />
+      {row.weights.slice(0, MOST_WEIGHTS).map((name) => (
+        <Weight key={name} run={run} name={name} />
+      ))}
+      {run.ranges !== null && row.value && <Values run={run} name={row.value} />}
       {planned && action !== 'keep' && exclude && (
         <button type="button" class="primary" disabled={busy} onClick={() => exclude(planned.node)}>
           Keep in float and run again
@@ -47,7 +58,8 @@ export function LayerDetail({ run, row, exclude, busy }: Props) {
 
 function Losses({ row: { own, weight, soFar } }: { row: LayerRow }) {
   const parts = [
-    own !== undefined && `rounding its value: ${dbText(own)}`, weight !== undefined && `rounding its weights: ${dbText(weight)}`,
+    own !== undefined && `rounding its value: ${dbText(own)}`,
+    weight !== undefined && `rounding its weights: ${dbText(weight)}`,
     soFar !== undefined && `all up to there: ${dbText(soFar)}`,
   ].filter(Boolean);
   return parts.length > 0 ? <p class="setup">{parts.join(' · ')}</p> : null;
@@ -62,36 +74,40 @@ function useAsked<T>(ask: (signal: AbortSignal) => Promise<T>): Asked<T> {
     const controller = new AbortController();
     ask(controller.signal).then(
       (found) => !controller.signal.aborted && setAnswer({ found }),
-      (error: unknown) => !controller.signal.aborted && setAnswer({ why: error instanceof Error ? error.message : String(error) }),
+      (error: unknown) =>
+        !controller.signal.aborted && setAnswer({ why: error instanceof Error ? error.message : String(error) }),
     );
     return () => controller.abort();
   }, []);
   return answer;
 }
 
-function Weights({ run, row }: { run: Run; row: LayerRow }) {
-  const names = row.weights.slice(0, MOST_WEIGHTS);
-  return <>{names.map((name) => <Weight key={name} run={run} name={name} />)}</>;
-}
-
 function Weight({ run, name }: { run: Run; name: string }) {
   const planned = run.report.plan.tensors.find(({ tensor }) => tensor === name);
-  const axis = planned?.axis ?? undefined;
-  const answer = useAsked((signal) => weightHistogram(run, { tensor: name, bins: BINS, ...(axis === undefined ? {} : { axis }) }, signal));
+  const axis = planned?.axis ?? null;
+  const answer = useAsked((signal) =>
+    weightHistogram(run, { tensor: name, bins: BINS, ...(axis === null ? {} : { axis }) }, signal),
+  );
   const title = `Weights: ${name}`;
-  if (!answer) return <EmptyFigure title={title} height={HEIGHT}>Counting…</EmptyFigure>;
-  if ('why' in answer) return <EmptyFigure title={title} height={HEIGHT}>{answer.why}</EmptyFigure>;
+  if (!answer || 'why' in answer) return <Waiting title={title} why={answer?.why} />;
   const { channels } = answer.found;
-  const how = planned ? `${planned.type.slice(1)}, ${planned.axis === null ? 'one scale' : `a scale per channel${planned.block_size ? ' and block' : ''}`}` : '';
+  const scales = planned?.block_size ? 'a scale per block' : axis === null ? 'one scale' : 'a scale per channel';
+  const note = planned ? `Stored as ${planned.type.slice(1)} with ${scales}. ${LOGARITHMIC}` : LOGARITHMIC;
   return (
     <>
-      <Histogram title={title} spread={spreadOf(answer.found)} note={`Drawn with logarithmic heights. ${how}`} />
+      <Histogram title={title} spread={answer.found} note={note} />
       {channels && channels.length > 1 && <ChannelRanges channels={channels} />}
     </>
   );
 }
 
-const spreadOf = ({ low, high, counts }: TensorHistogram) => ({ low, high, counts });
+function Waiting({ title, why }: { title: string; why: string | undefined }) {
+  return (
+    <EmptyFigure title={title} height={HISTOGRAM_HEIGHT}>
+      {why ?? 'Counting…'}
+    </EmptyFigure>
+  );
+}
 
 /** The range of a value in the plan, by way of the value whose scale it shares. */
 function rangeOf(activations: PlannedActivation[] | undefined, name: string): { low: number; high: number } | null {
@@ -103,23 +119,17 @@ function rangeOf(activations: PlannedActivation[] | undefined, name: string): { 
   return planned?.low === undefined || planned.high === undefined ? null : { low: planned.low, high: planned.high };
 }
 
-function Values({ run, row }: { run: Run; row: LayerRow }) {
-  const { activations } = run.report.plan;
-  if (run.ranges === null || !row.value) return null;
-  const range = rangeOf(activations, row.value);
-  return <Value run={run} name={row.value} range={range} />;
-}
-
-function Value({ run, name, range }: { run: Run; name: string; range: { low: number; high: number } | null }) {
-  const answer = useAsked(async (signal) => (await activationHistograms(run, { tensors: [name], bins: BINS }, signal))[0] ?? null);
+function Values({ run, name }: { run: Run; name: string }) {
+  const range = rangeOf(run.report.plan.activations, name);
+  const answer = useAsked(async (signal) => {
+    const [found] = await activationHistograms(run, { tensors: [name], bins: BINS }, signal);
+    if (!found) throw new Error('Calibration did not see this value.');
+    return found;
+  });
   const title = 'Its values, as calibration saw them';
-  if (!answer) return <EmptyFigure title={title} height={HEIGHT}>Counting…</EmptyFigure>;
-  if ('why' in answer || !answer.found) {
-    return <EmptyFigure title={title} height={HEIGHT}>{'why' in answer ? answer.why : 'Calibration did not see this value.'}</EmptyFigure>;
-  }
-  const spread = spreadOf(answer.found);
-  const note = range
-    ? `Drawn with logarithmic heights. The bracket is the range of the integers; outside it: ${shareText(outside(spread, range))} of the values.`
-    : 'Drawn with logarithmic heights. It is not rounded to integers here.';
-  return <Histogram title={title} spread={spread} note={note} {...(range ? { range } : {})} />;
+  if (!answer || 'why' in answer) return <Waiting title={title} why={answer?.why} />;
+  if (!range) return <Histogram title={title} spread={answer.found} note={`Not rounded to integers. ${LOGARITHMIC}`} />;
+  const cut = shareText(outside(answer.found, range));
+  const note = `The bracket is the range of the integers; outside it: ${cut} of the values. ${LOGARITHMIC}`;
+  return <Histogram title={title} spread={answer.found} note={note} range={range} />;
 }

@@ -20,7 +20,11 @@ export function LayersBand({ run, ask, busy }: Props) {
   return (
     <section class="layers" aria-labelledby="layers">
       <h3 id="layers">Layers</h3>
-      {run.layers ? <Layers key={run.id} run={run} exclude={ask?.exclude ?? null} busy={busy} /> : <Ask run={run} ask={ask} busy={busy} />}
+      {run.layers ? (
+        <Layers key={run.id} run={run} exclude={ask?.exclude ?? null} busy={busy} />
+      ) : (
+        <Ask run={run} ask={ask} busy={busy} />
+      )}
     </section>
   );
 }
@@ -31,7 +35,9 @@ function Ask({ run, ask, busy }: Props) {
       <p class="help">
         Runs both models with every value shown, and tells which layers lose most: those are worth keeping in float.
       </p>
-      <button type="button" disabled={busy || !ask} onClick={() => ask!.debug()}>Find the layers that lose</button>
+      <button type="button" disabled={busy || !ask} onClick={() => ask!.debug()}>
+        Find the layers that lose
+      </button>
       {!ask && <p class="help">Open {run.source.name} again to look into its layers.</p>}
     </>
   );
@@ -42,23 +48,30 @@ function Layers({ run, exclude, busy }: { run: Run; exclude: ((node: string) => 
   const [asked, setOrder] = useState<Order>(orders[0]!);
   const [selected, setSelected] = useState<string | null>(null);
   const order = orders.includes(asked) ? asked : orders[0]!;
-  const rows = layerRows(run, order), row = rows.find(({ key }) => key === selected) ?? null;
+  const rows = layerRows(run, order);
+  const row = rows.find(({ key }) => key === selected) ?? null;
   return (
     <>
       <div class="order">
         <label for="layer-order">Sorted by</label>
         <select id="layer-order" value={order} onChange={({ currentTarget }) => setOrder(currentTarget.value as Order)}>
           {ORDERS.filter(({ value }) => orders.includes(value)).map(({ value, label }) => (
-            <option key={value} value={value}>{label}</option>
+            <option key={value} value={value}>
+              {label}
+            </option>
           ))}
         </select>
       </div>
       <Strip {...stripOf(rows, order)} selected={selected} onSelect={setSelected} />
       <div class="layer-list">
         <LayerTable rows={rows} selected={selected} onSelect={setSelected} />
-        {row
-          ? <LayerDetail key={row.key} run={run} row={row} exclude={exclude} busy={busy} />
-          : <p class="layer-detail hint">Choose a layer to see its weights, its values and the range they are rounded in.</p>}
+        {row ? (
+          <LayerDetail key={row.key} run={run} row={row} exclude={exclude} busy={busy} />
+        ) : (
+          <p class="layer-detail hint">
+            Choose a layer to see its weights, its values and the range they are rounded in.
+          </p>
+        )}
       </div>
       <p class="setup">Measured on {run.layers!.samples_description}.</p>
     </>
@@ -74,7 +87,8 @@ interface TableProps {
 function LayerTable({ rows, selected, onSelect }: TableProps) {
   const [all, setAll] = useState(false);
   const shown = all ? rows : rows.slice(0, FIRST_ROWS);
-  const own = rows.some((row) => row.own !== undefined), weight = rows.some((row) => row.weight !== undefined);
+  const own = rows.some((row) => row.own !== undefined);
+  const weight = rows.some((row) => row.weight !== undefined);
   const cell = (db: number | null | undefined) => <td class="figure">{db === undefined ? '–' : dbText(db)}</td>;
   return (
     <div class="scroll tall" tabIndex={0} role="region" aria-label="Layers and what each loses">
@@ -91,7 +105,12 @@ function LayerTable({ rows, selected, onSelect }: TableProps) {
           {shown.map((row) => (
             <tr key={row.key} class={row.key === selected ? 'chosen' : ''}>
               <th scope="row">
-                <button type="button" class="row-name" aria-pressed={row.key === selected} onClick={() => onSelect(row.key)}>
+                <button
+                  type="button"
+                  class="row-name"
+                  aria-pressed={row.key === selected}
+                  onClick={() => onSelect(row.key)}
+                >
                   {row.name} <small>{row.op}</small>
                 </button>
               </th>
@@ -103,7 +122,9 @@ function LayerTable({ rows, selected, onSelect }: TableProps) {
         </tbody>
       </table>
       {shown.length < rows.length && (
-        <button type="button" class="quiet" onClick={() => setAll(true)}>Show all {rows.length}</button>
+        <button type="button" class="quiet" onClick={() => setAll(true)}>
+          Show all {rows.length}
+        </button>
       )}
     </div>
   );

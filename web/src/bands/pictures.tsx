@@ -19,20 +19,25 @@ interface Props {
 const PINNED = 'Pinned';
 
 function Size({ run, pinned }: Props) {
-  const { input_bytes, output_bytes } = run.report.sizes, less = 1 - output_bytes / input_bytes;
+  const { input_bytes, output_bytes } = run.report.sizes;
+  const less = 1 - output_bytes / input_bytes;
   const bars: Bar[] = [
     { owner: 'float', label: 'FP32', value: input_bytes, text: bytesText(input_bytes) },
     { owner: 'run', label: 'This run', value: output_bytes, text: bytesText(output_bytes) },
   ];
-  if (pinned) bars.push({ owner: 'pin', label: PINNED, value: outputBytes(pinned), text: bytesText(outputBytes(pinned)) });
-  return <Bars title="Size" bars={bars} note={less >= 0 ? `${percentText(less)} less` : `${percentText(-less)} more`} />;
+  if (pinned)
+    bars.push({ owner: 'pin', label: PINNED, value: outputBytes(pinned), text: bytesText(outputBytes(pinned)) });
+  return (
+    <Bars title="Size" bars={bars} note={less >= 0 ? `${percentText(less)} less` : `${percentText(-less)} more`} />
+  );
 }
 
 function groupsOf({ comparison }: Run, pinned: Run | null): LatencyGroup[] {
   return comparison!.latency_by_threads.map(({ threads, reference_ms, candidate_ms, speedup }) => {
     const other = pinned?.comparison?.latency_by_threads.find((group) => group.threads === threads);
     return {
-      label: plural(threads, 'thread'), speedup,
+      label: plural(threads, 'thread'),
+      speedup,
       rows: [
         { owner: 'float', label: 'FP32', ms: reference_ms },
         { owner: 'run', label: 'This run', ms: candidate_ms },
@@ -54,11 +59,14 @@ const short = (value: number | null) => (value === null ? '–' : String(Number(
 
 function DriftOf({ run, pinned }: Props) {
   const { comparison } = run;
-  const dbOf = (name: string, drifts: Drift[]) => drifts.find((drift) => drift.name === name && drift.comparable)?.sqnr_db;
+  const dbOf = (name: string, drifts: Drift[]) =>
+    drifts.find((drift) => drift.name === name && drift.comparable)?.sqnr_db;
   const outputs = comparison!.drift.map((drift) => {
     const other = pinned?.comparison ? dbOf(drift.name, pinned.comparison.drift) : undefined;
     return {
-      name: drift.name, db: drift.sqnr_db, top1: drift.top1_agreement,
+      name: drift.name,
+      db: drift.sqnr_db,
+      top1: drift.top1_agreement,
       error: `${short(drift.max_abs_error)} of ${short(drift.max_abs)}`,
       ...(drift.comparable ? {} : { whyNot: drift.why_not ?? 'cannot be compared' }),
       ...(other === undefined ? {} : { pinnedDb: other }),
@@ -74,13 +82,26 @@ export function Pictures({ run, pinned, threads = 1 }: Props & { threads?: numbe
   return (
     <div class="pictures">
       <Size run={run} pinned={pinned} />
-      {comparison && comparison.latency_by_threads.length > 0
-        ? <Latency groups={groupsOf(run, pinned)} note={latencyNote(run)} />
-        : <EmptyFigure title="Latency" height={latencyHeight(threads, 2)}>{comparison ? 'No run was timed.' : waiting}</EmptyFigure>}
-      {comparison
-        ? <DriftOf run={run} pinned={pinned} />
-        : <EmptyFigure title="Drift" height={driftHeight(run.report.model.outputs.length)}>{waiting}</EmptyFigure>}
-      {pinned && <p class="legend"><span class="pin-mark" aria-hidden="true" />Pinned: {pinned.name}, {modeOf(pinned)}</p>}
+      {comparison && comparison.latency_by_threads.length > 0 ? (
+        <Latency groups={groupsOf(run, pinned)} note={latencyNote(run)} />
+      ) : (
+        <EmptyFigure title="Latency" height={latencyHeight(threads, 2)}>
+          {comparison ? 'No run was timed.' : waiting}
+        </EmptyFigure>
+      )}
+      {comparison ? (
+        <DriftOf run={run} pinned={pinned} />
+      ) : (
+        <EmptyFigure title="Drift" height={driftHeight(run.report.model.outputs.length)}>
+          {waiting}
+        </EmptyFigure>
+      )}
+      {pinned && (
+        <p class="legend">
+          <span class="pin-mark" aria-hidden="true" />
+          Pinned: {pinned.name}, {modeOf(pinned)}
+        </p>
+      )}
     </div>
   );
 }

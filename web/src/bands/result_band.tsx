@@ -35,7 +35,8 @@ export function ResultBand() {
   if (!run) return null;
   const pinned = baseline.value?.id === run.id ? null : baseline.value;
   // A run can be older than the model that is open.
-  const { source } = run, open = loaded.value?.name === source.name;
+  const { source } = run;
+  const open = loaded.value?.name === source.name;
   const ask = open ? { debug: () => void debugLayers(run), exclude: (node: string) => void exclude(node) } : null;
   return (
     <section class="band result" aria-label="Result">

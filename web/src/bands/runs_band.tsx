@@ -5,7 +5,17 @@ import { bytesText } from '../format';
 import { currentId, keeping, pin, removeRun, runs } from '../state/runs';
 import type { Run } from '../state/runs';
 import { saveBlob } from '../take/download';
-import { commandOf, driftText, keyOptions, modeOf, outputBytes, smaller, smallerText, speedText, verdictWord } from '../take/run_words';
+import {
+  commandOf,
+  driftText,
+  keyOptions,
+  modeOf,
+  outputBytes,
+  smaller,
+  smallerText,
+  speedText,
+  verdictWord,
+} from '../take/run_words';
 import { CompareRuns } from './compare_runs';
 
 export function RunsBand({ linkOf }: { linkOf: (run: Run) => string }) {
@@ -14,14 +24,19 @@ export function RunsBand({ linkOf }: { linkOf: (run: Run) => string }) {
   if (list.length === 0) return keeping.value ? <p class="note">{keeping.value}</p> : null;
   const chosen = list.filter(({ id }) => marked.includes(id));
   // A third one takes the place of the one that was marked first.
-  const mark = (id: string, on: boolean) => setMarked(on ? [...marked.slice(-1), id] : marked.filter((one) => one !== id));
+  const mark = (id: string, on: boolean) =>
+    setMarked(on ? [...marked.slice(-1), id] : marked.filter((one) => one !== id));
   return (
     <section class="band runs" aria-labelledby="runs">
       <h2 id="runs">Runs</h2>
       <p class="help">Kept in this browser until you remove them. Mark two to compare them side by side.</p>
       <div class="run-table" role="table" aria-labelledby="runs">
         <div class="run-head" role="row">
-          {['run', 'size', 'speed', 'drift', 'verdict', 'compare', 'more'].map((head) => <span key={head} role="columnheader">{head}</span>)}
+          {['run', 'size', 'speed', 'drift', 'verdict', 'compare', 'more'].map((head) => (
+            <span key={head} role="columnheader">
+              {head}
+            </span>
+          ))}
         </div>
         {list.map((run) => (
           <Row key={run.id} run={run} marked={marked.includes(run.id)} mark={mark} link={linkOf(run)} />
@@ -41,35 +56,50 @@ interface RowProps {
 }
 
 function Row({ run, marked, mark, link }: RowProps) {
-  const shown = run.id === currentId.value, title = `${modeOf(run)}, ${run.name}`;
+  const shown = run.id === currentId.value;
+  const title = `${modeOf(run)}, ${run.name}`;
   const judgement = run.comparison?.verdict.judgement ?? 'unknown';
   return (
     <div class={shown ? 'run-row shown' : 'run-row'} role="row">
       <div class="what" role="rowheader">
         <button type="button" class="row-name" aria-pressed={shown} onClick={() => show(run)}>
-          <strong>{modeOf(run)}</strong>{run.pinned && <span class="badge">pinned</span>}
+          <strong>{modeOf(run)}</strong>
+          {run.pinned && <span class="badge">pinned</span>}
           <small>{[run.name, keyOptions(run)].filter(Boolean).join(' · ')}</small>
         </button>
       </div>
-      <Cell head="size">{bytesText(outputBytes(run))}<small>{smallerText(smaller(run))}</small></Cell>
+      <Cell head="size">
+        {bytesText(outputBytes(run))}
+        <small>{smallerText(smaller(run))}</small>
+      </Cell>
       <Cell head="speed">{speedText(run)}</Cell>
       <Cell head="drift">{driftText(run)}</Cell>
-      <Cell head="verdict"><span class={`word ${judgement}`}>{verdictWord(run)}</span></Cell>
+      <Cell head="verdict">
+        <span class={`word ${judgement}`}>{verdictWord(run)}</span>
+      </Cell>
       <Cell head="compare">
         <input
-          type="checkbox" aria-label={`Compare ${title}`} checked={marked}
+          type="checkbox"
+          aria-label={`Compare ${title}`}
+          checked={marked}
           onChange={({ currentTarget }) => mark(run.id, currentTarget.checked)}
         />
       </Cell>
       <div class="more" role="cell">
-        <button type="button" class="quiet" aria-pressed={run.pinned} onClick={() => pin(run.id)}>{run.pinned ? 'Unpin' : 'Pin'}</button>
+        <button type="button" class="quiet" aria-pressed={run.pinned} onClick={() => pin(run.id)}>
+          {run.pinned ? 'Unpin' : 'Pin'}
+        </button>
         <details class="menu">
           <summary aria-label={`More for ${title}`}>More</summary>
           <div>
-            <button type="button" class="quiet" onClick={() => saveBlob(run.output.model, run.output.name)}>Download</button>
+            <button type="button" class="quiet" onClick={() => saveBlob(run.output.model, run.output.name)}>
+              Download
+            </button>
             <CopyButton label="Copy link" text={() => link} />
             <CopyButton label="Copy command line" text={() => commandOf(run)} />
-            <button type="button" class="quiet" onClick={() => removeRun(run.id)}>Remove</button>
+            <button type="button" class="quiet" onClick={() => removeRun(run.id)}>
+              Remove
+            </button>
           </div>
         </details>
       </div>
@@ -88,5 +118,12 @@ function show(run: Run) {
 }
 
 function Cell({ head, children }: { head: string; children: preact.ComponentChildren }) {
-  return <div class={`cell of-${head}`} role="cell"><span class="cell-head" aria-hidden="true">{head}</span>{children}</div>;
+  return (
+    <div class={`cell of-${head}`} role="cell">
+      <span class="cell-head" aria-hidden="true">
+        {head}
+      </span>
+      {children}
+    </div>
+  );
 }

@@ -10,7 +10,8 @@ import { commandOf } from '../take/run_words';
 const JSON_TYPE = 'application/json';
 
 export function Take({ run, pinned }: { run: Run; pinned: Run | null }) {
-  const { output, ranges } = run, external = Object.entries(output.files ?? {});
+  const { output, ranges } = run;
+  const external = Object.entries(output.files ?? {});
   const page = async () => {
     // Only who takes a report needs what draws it.
     const { reportPage } = await import('../take/report_page');
@@ -20,18 +21,32 @@ export function Take({ run, pinned }: { run: Run; pinned: Run | null }) {
   return (
     <section class="take" aria-label="Take it away">
       <div class="downloads">
-        <button type="button" class="primary" onClick={() => saveBlob(output.model, output.name)}>Download {output.name}</button>
+        <button type="button" class="primary" onClick={() => saveBlob(output.model, output.name)}>
+          Download {output.name}
+        </button>
         {external.map(([name, blob]) => (
-          <button key={name} type="button" class="primary" onClick={() => saveBlob(blob, name)}>Download {name}</button>
+          <button key={name} type="button" class="primary" onClick={() => saveBlob(blob, name)}>
+            Download {name}
+          </button>
         ))}
         <span class="papers">
-          <button type="button" class="quiet" onClick={() => void page()}>Report</button>
-          <button type="button" class="quiet" onClick={() => saveText(reportJson(run), reportName(run, 'json'), JSON_TYPE)}>
+          <button type="button" class="quiet" onClick={() => void page()}>
+            Report
+          </button>
+          <button
+            type="button"
+            class="quiet"
+            onClick={() => saveText(reportJson(run), reportName(run, 'json'), JSON_TYPE)}
+          >
             Report as JSON
           </button>
-          <button type="button" class="quiet" onClick={() => saveText(planText(run), planName(run), JSON_TYPE)}>Plan as JSON</button>
+          <button type="button" class="quiet" onClick={() => saveText(planText(run), planName(run), JSON_TYPE)}>
+            Plan as JSON
+          </button>
           {ranges !== null && (
-            <button type="button" class="quiet" onClick={() => saveText(ranges, rangesName(run), JSON_TYPE)}>Ranges as JSON</button>
+            <button type="button" class="quiet" onClick={() => saveText(ranges, rangesName(run), JSON_TYPE)}>
+              Ranges as JSON
+            </button>
           )}
         </span>
       </div>

@@ -20,7 +20,8 @@ interface Props {
   note?: string;
 }
 
-export const ROW = 34, THICK = 18;
+export const ROW = 34;
+export const THICK = 18;
 const SIZE = 14;
 
 export function Bars({ title, bars, rows = bars.length, note }: Props) {
@@ -36,14 +37,18 @@ export function Bars({ title, bars, rows = bars.length, note }: Props) {
         return (
           <>
             {bars.map((bar, row) => {
-              const top = row * ROW + (ROW - THICK) / 2, middle = row * ROW + ROW / 2;
+              const top = row * ROW + (ROW - THICK) / 2;
+              const middle = row * ROW + ROW / 2;
               return (
                 <g key={bar.owner} class={`own-${bar.owner}`}>
                   <text class="name" x="0" y={middle} dy="0.35em">
-                    <title>{bar.label}</title>{shorten(bar.label, names - 8, SIZE)}
+                    <title>{bar.label}</title>
+                    {shorten(bar.label, names - 8, SIZE)}
                   </text>
                   <rect class="mark" x={names} y={top} width={Math.max(1.5, x(bar.value))} height={THICK} rx="2" />
-                  <text class="number" x={names + x(bar.value) + 7} y={middle} dy="0.35em">{bar.text}</text>
+                  <text class="number" x={names + x(bar.value) + 7} y={middle} dy="0.35em">
+                    {bar.text}
+                  </text>
                 </g>
               );
             })}

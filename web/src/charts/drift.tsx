@@ -14,18 +14,26 @@ export interface OutputRow {
   pinnedDb?: number | null;
 }
 
-const LINE = 18, THICK = 14, ROW = 44, AXIS = 36, MOST_ROWS = 5, SIZE = 13;
+const LINE = 18;
+const THICK = 14;
+const ROW = 44;
+const AXIS = 36;
+const MOST_ROWS = 5;
+const SIZE = 13;
 
 export const driftHeight = (outputs: number) => Math.min(outputs, MOST_ROWS) * ROW + AXIS;
 
-const worth = (row: OutputRow) => (row.whyNot ? Number.POSITIVE_INFINITY : row.db ?? -200);
+const worth = (row: OutputRow) => (row.whyNot ? Number.POSITIVE_INFINITY : (row.db ?? -200));
 
 function tableOf(rows: OutputRow[]) {
   const pinned = rows.some((row) => row.pinnedDb !== undefined);
   return {
     head: ['output', 'SQNR', 'largest error', 'same top 1', ...(pinned ? ['pinned run'] : [])],
     rows: rows.map((row) => [
-      row.name, row.whyNot ?? dbText(row.db), row.error ?? '–', row.top1 == null ? '–' : agreementText(row.top1),
+      row.name,
+      row.whyNot ?? dbText(row.db),
+      row.error ?? '–',
+      row.top1 == null ? '–' : agreementText(row.top1),
       ...(pinned ? [row.pinnedDb === undefined ? '–' : dbText(row.pinnedDb)] : []),
     ]),
   };
@@ -34,7 +42,8 @@ function tableOf(rows: OutputRow[]) {
 /** `floor`: below it an output counts as broken. */
 export function DriftBars({ outputs, floor = 10, note }: { outputs: OutputRow[]; floor?: number; note?: string }) {
   const sorted = [...outputs].sort((a, b) => worth(a) - worth(b));
-  const shown = sorted.slice(0, MOST_ROWS), hidden = sorted.length - shown.length;
+  const shown = sorted.slice(0, MOST_ROWS);
+  const hidden = sorted.length - shown.length;
   const finite = outputs.flatMap(({ db, pinnedDb }) => [db, pinnedDb ?? null]).filter((db) => db !== null && db < 200);
   const most = Math.max(50, ...(finite as number[]).map((db) => db * 1.05));
   const label = `Drift, worst first: ${shown.map((row) => `${row.name} ${row.whyNot ?? dbText(row.db)}`).join(', ')}`;
@@ -49,14 +58,18 @@ export function DriftBars({ outputs, floor = 10, note }: { outputs: OutputRow[];
             {ticks(most, Math.max(2, Math.floor(width / 75))).map((db) => (
               <g key={db}>
                 <line class="grid" x1={x(db)} x2={x(db)} y1="0" y2={height - AXIS} />
-                <text class="tick" x={x(db)} y={height - AXIS + 16} text-anchor={db === 0 ? 'start' : 'middle'}>{db}</text>
+                <text class="tick" x={x(db)} y={height - AXIS + 16} text-anchor={db === 0 ? 'start' : 'middle'}>
+                  {db}
+                </text>
               </g>
             ))}
             <text class="tick" x={width - 2} y={height - 3} text-anchor="end">
               decibels of signal to error: more is better
             </text>
             <rect class="below" x="0" y="0" width={x(floor)} height={height - AXIS} />
-            {shown.map((row, i) => <Row key={row.name} row={row} top={i * ROW} x={x} width={width} />)}
+            {shown.map((row, i) => (
+              <Row key={row.name} row={row} top={i * ROW} x={x} width={width} />
+            ))}
             <line class="axis" x1="0.5" x2="0.5" y1="0" y2={height - AXIS} />
           </>
         );
@@ -70,18 +83,34 @@ function Row({ row, top, x, width }: { row: OutputRow; top: number; x: (db: numb
   const agreement = row.top1 == null ? '' : `top 1 the same in ${agreementText(row.top1)}`;
   const room = width - (agreement ? agreement.length * 7.4 + 16 : 8);
   const end = x(row.db ?? 0);
+  const pinned = row.pinnedDb == null ? null : x(row.pinnedDb);
+  // The number stands behind the bar, and behind the pinned run's mark where that would cover it.
+  const number = pinned !== null && pinned > end - 8 && pinned < end + 64 ? pinned + 12 : end + 7;
   return (
     <g class="own-run">
-      <text class="name" x="6" y={top + 15}><title>{row.name}</title>{shorten(row.name, room, SIZE)}</text>
-      <text class="tick" x={width - 2} y={top + 15} text-anchor="end">{agreement}</text>
-      {row.whyNot ? <text class="tick" x="6" y={middle} dy="0.35em">{row.whyNot}</text> : (
+      <text class="name" x="6" y={top + 15}>
+        <title>{row.name}</title>
+        {shorten(row.name, room, SIZE)}
+      </text>
+      <text class="tick" x={width - 2} y={top + 15} text-anchor="end">
+        {agreement}
+      </text>
+      {row.whyNot ? (
+        <text class="tick" x="6" y={middle} dy="0.35em">
+          {row.whyNot}
+        </text>
+      ) : (
         <>
           <rect class="mark" x="0" y={middle - THICK / 2} width={Math.max(1.5, end)} height={THICK} rx="2" />
-          <text class="number haloed" x={end + 7} y={middle} dy="0.35em">{dbText(row.db)}</text>
+          <text class="number haloed" x={number} y={middle} dy="0.35em">
+            {dbText(row.db)}
+          </text>
         </>
       )}
-      {row.pinnedDb != null && (
-        <path class="own-pin mark" d={`M${x(row.pinnedDb)} ${middle - 9}l6 9l-6 9l-6 -9z`}><title>Pinned run: {dbText(row.pinnedDb)}</title></path>
+      {pinned !== null && (
+        <path class="own-pin mark" d={`M${pinned} ${middle - 9}l6 9l-6 9l-6 -9z`}>
+          <title>Pinned run: {dbText(row.pinnedDb!)}</title>
+        </path>
       )}
     </g>
   );

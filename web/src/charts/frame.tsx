@@ -1,4 +1,4 @@
-// What all charts share: a title, a picture as wide as its place, a sentence, and the same as a table that can be copied.
+// What all charts share: a title, a picture as wide as its place, a sentence, and the same as a table to copy.
 import { createContext } from 'preact';
 import type { ComponentChildren } from 'preact';
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks';
@@ -37,7 +37,11 @@ export function Picture({ height, label, children }: PictureProps) {
   return (
     <div ref={place} class="picture">
       <svg
-        role="img" aria-label={label} viewBox={`0 0 ${width} ${height}`} width="100%" height={printed ? undefined : height}
+        role="img"
+        aria-label={label}
+        viewBox={`0 0 ${width} ${height}`}
+        width="100%"
+        height={printed ? undefined : height}
         preserveAspectRatio="xMinYMin meet"
       >
         {children(width)}
@@ -60,7 +64,9 @@ export function Figure({ title, label, height, table, note, children, class: kin
   return (
     <figure class={`chart ${kind}`}>
       <figcaption>{title}</figcaption>
-      <Picture height={height} label={label}>{children}</Picture>
+      <Picture height={height} label={label}>
+        {children}
+      </Picture>
       {note && <p class="chart-note">{note}</p>}
       <AsTable title={title} table={table} />
     </figure>
@@ -68,7 +74,15 @@ export function Figure({ title, label, height, table, note, children, class: kin
 }
 
 /** A place that says what will be drawn in it, as high as that will be. */
-export function EmptyFigure({ title, height, children }: { title: string; height: number; children: ComponentChildren }) {
+export function EmptyFigure({
+  title,
+  height,
+  children,
+}: {
+  title: string;
+  height: number;
+  children: ComponentChildren;
+}) {
   return (
     <figure class="chart empty-chart">
       <figcaption>{title}</figcaption>
@@ -94,12 +108,22 @@ export function AsTable({ title, table }: { title: string; table: TableForm }) {
       <summary>Numbers</summary>
       <div class="scroll" tabIndex={printed ? undefined : 0} role="region" aria-label={`${title} in numbers`}>
         <table>
-          <thead><tr>{table.head.map((word) => <th key={word} scope="col">{word}</th>)}</tr></thead>
+          <thead>
+            <tr>
+              {table.head.map((word) => (
+                <th key={word} scope="col">
+                  {word}
+                </th>
+              ))}
+            </tr>
+          </thead>
           <tbody>
             {table.rows.map(([first, ...cells], row) => (
               <tr key={row}>
                 <th scope="row">{first}</th>
-                {cells.map((cell, i) => <td key={i}>{cell}</td>)}
+                {cells.map((cell, i) => (
+                  <td key={i}>{cell}</td>
+                ))}
               </tr>
             ))}
           </tbody>
@@ -133,7 +157,9 @@ export function CopyButton({ label, text, class: kind = 'quiet' }: CopyProps) {
   return (
     <button type="button" class={`copy ${kind}`} onClick={() => void copy()}>
       <span class={said ? 'unsaid' : ''}>{label}</span>
-      <span class="said" role="status">{said}</span>
+      <span class="said" role="status">
+        {said}
+      </span>
     </button>
   );
 }

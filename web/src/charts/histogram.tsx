@@ -18,7 +18,10 @@ interface Props {
   note?: string;
 }
 
-const HEIGHT = 150, TOP = 40, FOOT = 22, SIZE = 12;
+export const HISTOGRAM_HEIGHT = 150;
+const TOP = 40;
+const FOOT = 22;
+const SIZE = 12;
 
 export function valueText(value: number): string {
   if (value === 0) return '0';
@@ -30,10 +33,12 @@ export function valueText(value: number): string {
 /** Share of the counts in bins that lie outside, parts of bins by their width. */
 export function outside({ low, high, counts }: Spread, range: { low: number; high: number }): number {
   const width = (high - low) / counts.length;
-  let all = 0, out = 0;
+  let all = 0;
+  let out = 0;
   counts.forEach((count, i) => {
     all += count;
-    const from = low + i * width, to = from + width;
+    const from = low + i * width;
+    const to = from + width;
     const inside = Math.max(0, Math.min(to, range.high) - Math.max(from, range.low));
     out += width > 0 ? count * (1 - inside / width) : 0;
   });
@@ -48,27 +53,34 @@ export function shareText(share: number): string {
 
 function binsOf({ low, high, counts }: Spread): string[][] {
   const width = (high - low) / counts.length;
-  return counts.flatMap((count, i) => (
-    count > 0 ? [[valueText(low + i * width), valueText(low + (i + 1) * width), count.toLocaleString('en')]] : []
-  ));
+  return counts.flatMap((count, i) =>
+    count > 0 ? [[valueText(low + i * width), valueText(low + (i + 1) * width), count.toLocaleString('en')]] : [],
+  );
 }
 
 export function Histogram({ title, spread, range, note }: Props) {
-  const { counts } = spread, most = Math.log1p(Math.max(...counts, 1));
-  const low = Math.min(spread.low, range?.low ?? spread.low), high = Math.max(spread.high, range?.high ?? spread.high);
+  const { counts } = spread;
+  const most = Math.log1p(Math.max(...counts, 1));
+  const low = Math.min(spread.low, range?.low ?? spread.low);
+  const high = Math.max(spread.high, range?.high ?? spread.high);
   const said = range ? `, range ${valueText(range.low)} to ${valueText(range.high)}` : '';
   return (
     <Figure
-      class="histogram" title={title} height={HEIGHT} note={note}
+      class="histogram"
+      title={title}
+      height={HISTOGRAM_HEIGHT}
+      note={note}
       label={`Values from ${valueText(spread.low)} to ${valueText(spread.high)}${said}`}
       table={{ head: ['from', 'to', 'values'], rows: binsOf(spread) }}
     >
       {(width) => {
-        const x = between(low, high, 6, width - 6), floor = HEIGHT - FOOT;
+        const x = between(low, high, 6, width - 6);
+        const floor = HISTOGRAM_HEIGHT - FOOT;
         const y = (count: number) => floor - (Math.log1p(count) / most) * (floor - TOP);
         const wide = (spread.high - spread.low) / counts.length;
-        const steps = counts.map((count, i) =>
-          `V${y(count).toFixed(1)}H${x(spread.low + (i + 1) * wide).toFixed(1)}`).join('');
+        const steps = counts
+          .map((count, i) => `V${y(count).toFixed(1)}H${x(spread.low + (i + 1) * wide).toFixed(1)}`)
+          .join('');
         return (
           <>
             <path class="mark shape" d={`M${x(spread.low).toFixed(1)} ${floor}${steps}V${floor}Z`} />
@@ -90,26 +102,46 @@ interface Placed {
 
 function Ends({ low, high, x, width }: { low: number; high: number } & Placed) {
   const zero = low < 0 && high > 0 ? x(0) : null;
-  const clear = zero !== null && zero > textWidth(valueText(low), SIZE) + 16
-    && zero < width - textWidth(valueText(high), SIZE) - 16;
+  const clear =
+    zero !== null &&
+    zero > textWidth(valueText(low), SIZE) + 16 &&
+    zero < width - textWidth(valueText(high), SIZE) - 16;
   return (
     <g class="tick">
-      <text x="2" y={HEIGHT - 6}>{valueText(low)}</text>
-      {clear && <text x={zero!} y={HEIGHT - 6} text-anchor="middle">0</text>}
-      <text x={width - 2} y={HEIGHT - 6} text-anchor="end">{valueText(high)}</text>
+      <text x="2" y={HISTOGRAM_HEIGHT - 6}>
+        {valueText(low)}
+      </text>
+      {clear && (
+        <text x={zero!} y={HISTOGRAM_HEIGHT - 6} text-anchor="middle">
+          0
+        </text>
+      )}
+      <text x={width - 2} y={HISTOGRAM_HEIGHT - 6} text-anchor="end">
+        {valueText(high)}
+      </text>
     </g>
   );
 }
 
-function Range({ range: { low, high }, x, width, floor }: { range: { low: number; high: number }; floor: number } & Placed) {
-  const from = x(low), to = x(high), words = `${valueText(low)} to ${valueText(high)}`;
-  const room = textWidth(words, 13), middle = Math.min(width - room / 2 - 2, Math.max(room / 2 + 2, (from + to) / 2));
+function Range({
+  range: { low, high },
+  x,
+  width,
+  floor,
+}: { range: { low: number; high: number }; floor: number } & Placed) {
+  const from = x(low);
+  const to = x(high);
+  const words = `${valueText(low)} to ${valueText(high)}`;
+  const room = textWidth(words, 13);
+  const middle = Math.min(width - room / 2 - 2, Math.max(room / 2 + 2, (from + to) / 2));
   return (
     <g class="range">
       <rect class="cut" x="0" y={TOP - 12} width={Math.max(0, from)} height={floor - TOP + 12} />
       <rect class="cut" x={to} y={TOP - 12} width={Math.max(0, width - to)} height={floor - TOP + 12} />
       <path class="bracket" d={`M${from} ${floor}V${TOP - 12}H${to}V${floor}`} />
-      <text class="name" x={middle} y={TOP - 20} text-anchor="middle">{words}</text>
+      <text class="name" x={middle} y={TOP - 20} text-anchor="middle">
+        {words}
+      </text>
     </g>
   );
 }

@@ -1,4 +1,5 @@
-// Every timed run is a dot, on an axis that begins at zero; the middle half is a band, the median a stroke with its number.
+// Every timed run is a dot, on an axis that begins at zero; the middle half is a band, the median a stroke and a
+// number.
 import { msText, timesText } from '../format';
 import type { Owner } from './bars';
 import { Figure } from './frame';
@@ -17,7 +18,11 @@ export interface LatencyGroup {
   speedup?: { ratio: number; low: number; high: number };
 }
 
-const HEAD = 24, ROW = 40, AXIS = 34, DOT = 4.4, SIZE = 14;
+const HEAD = 24;
+const ROW = 40;
+const AXIS = 34;
+const DOT = 4.4;
+const SIZE = 14;
 
 const heightOf = (groups: { rows: unknown[] }[]) =>
   groups.reduce((sum, group) => sum + HEAD + ROW * group.rows.length, 0) + AXIS;
@@ -29,7 +34,10 @@ export const latencyHeight = (groups: number, rows: number) =>
 // Beyond this runs were disturbed; they are drawn at the edge, with their number.
 function farthest(groups: LatencyGroup[]): number {
   const rows = groups.flatMap((group) => group.rows.map(({ ms }) => ms));
-  return Math.max(...rows.map((ms) => Math.min(Math.max(...ms), Math.max(quantile(ms, 0.95), 1.4 * quantile(ms, 0.5)))), 1e-6);
+  return Math.max(
+    ...rows.map((ms) => Math.min(Math.max(...ms), Math.max(quantile(ms, 0.95), 1.4 * quantile(ms, 0.5)))),
+    1e-6,
+  );
 }
 
 export function speedupText({ ratio, low, high }: NonNullable<LatencyGroup['speedup']>): string {
@@ -38,16 +46,22 @@ export function speedupText({ ratio, low, high }: NonNullable<LatencyGroup['spee
 }
 
 function tableOf(groups: LatencyGroup[]) {
-  const rows = groups.flatMap(({ label, rows: times }) => times.map((row) => [
-    row.label, label, ...[0.5, 0.25, 0.75, 0, 1].map((share) => msText(quantile(row.ms, share))), String(row.ms.length),
-  ]));
+  const rows = groups.flatMap(({ label, rows: times }) =>
+    times.map((row) => [
+      row.label,
+      label,
+      ...[0.5, 0.25, 0.75, 0, 1].map((share) => msText(quantile(row.ms, share))),
+      String(row.ms.length),
+    ]),
+  );
   return { head: ['', 'threads', 'median', 'quarter below', 'quarter above', 'fastest', 'slowest', 'timed'], rows };
 }
 
 export function Latency({ groups, note }: { groups: LatencyGroup[]; note?: string }) {
   const most = farthest(groups) * 1.04;
   const said = groups.flatMap(({ label, rows }) =>
-    rows.map((row) => `${row.label} with ${label} ${msText(quantile(row.ms, 0.5))}`));
+    rows.map((row) => `${row.label} with ${label} ${msText(quantile(row.ms, 0.5))}`),
+  );
   const names = Math.max(...groups.flatMap(({ rows }) => rows.map((row) => textWidth(row.label, SIZE)))) + 14;
   const height = heightOf(groups);
   return (
@@ -61,23 +75,36 @@ export function Latency({ groups, note }: { groups: LatencyGroup[]; note?: strin
             {marks.map((value) => (
               <g key={value}>
                 <line class="grid" x1={x(value)} x2={x(value)} y1={HEAD - 4} y2={height - AXIS} />
-                <text class="tick" x={x(value)} y={height - AXIS + 16} text-anchor="middle">{value}</text>
+                <text class="tick" x={x(value)} y={height - AXIS + 16} text-anchor="middle">
+                  {value}
+                </text>
               </g>
             ))}
-            <text class="tick" x={width - 2} y={height - 3} text-anchor="end">milliseconds per run</text>
+            <text class="tick" x={width - 2} y={height - 3} text-anchor="end">
+              milliseconds per run
+            </text>
             {groups.map((group) => {
               const head = top;
               top += HEAD + ROW * group.rows.length;
               return (
                 <g key={group.label}>
-                  <text class="group" x="0" y={head + 15}>{group.label}</text>
+                  <text class="group" x="0" y={head + 15}>
+                    {group.label}
+                  </text>
                   {group.speedup && (
                     <text class="group strong" x={width - 2} y={head + 15} text-anchor="end">
                       {`${timesText(group.speedup.ratio)} the speed`}
                     </text>
                   )}
                   {group.rows.map((row, i) => (
-                    <Row key={row.owner} times={row} x={x} most={most} middle={head + HEAD + ROW * i + ROW / 2} width={width} />
+                    <Row
+                      key={row.owner}
+                      times={row}
+                      x={x}
+                      most={most}
+                      middle={head + HEAD + ROW * i + ROW / 2}
+                      width={width}
+                    />
                   ))}
                 </g>
               );
@@ -98,15 +125,24 @@ interface RowProps {
 }
 
 function Row({ times: { owner, label, ms }, x, most, middle, width }: RowProps) {
-  const median = quantile(ms, 0.5), beyond = ms.filter((value) => value > most).length;
-  const places = ms.map(x), offsets = swarm(places, DOT);
-  const tallest = Math.max(...offsets.map(Math.abs), 1), step = Math.min(DOT, (ROW / 2 - 5) / tallest);
-  const text = msText(median), right = x(median) + textWidth(text, SIZE) + 12 < width;
+  const median = quantile(ms, 0.5);
+  const beyond = ms.filter((value) => value > most).length;
+  const places = ms.map(x);
+  const offsets = swarm(places, DOT);
+  const tallest = Math.max(...offsets.map(Math.abs), 1);
+  const step = Math.min(DOT, (ROW / 2 - 5) / tallest);
+  const text = msText(median);
+  const right = x(median) + textWidth(text, SIZE) + 12 < width;
   return (
     <g class={`own-${owner}`}>
-      <text class="name" x="0" y={middle} dy="0.35em">{label}</text>
+      <text class="name" x="0" y={middle} dy="0.35em">
+        {label}
+      </text>
       <rect
-        class="middle-half" x={x(quantile(ms, 0.25))} y={middle - ROW / 2 + 4} height={ROW - 8}
+        class="middle-half"
+        x={x(quantile(ms, 0.25))}
+        y={middle - ROW / 2 + 4}
+        height={ROW - 8}
         width={Math.max(1, x(quantile(ms, 0.75)) - x(quantile(ms, 0.25)))}
       />
       {places.map((at, i) => (
@@ -114,7 +150,11 @@ function Row({ times: { owner, label, ms }, x, most, middle, width }: RowProps) 
       ))}
       <line class="median" x1={x(median)} x2={x(median)} y1={middle - ROW / 2 + 2} y2={middle + ROW / 2 - 2} />
       <text
-        class="number haloed" x={x(median) + (right ? 6 : -6)} y={middle} dy="0.35em" text-anchor={right ? 'start' : 'end'}
+        class="number haloed"
+        x={x(median) + (right ? 6 : -6)}
+        y={middle}
+        dy="0.35em"
+        text-anchor={right ? 'start' : 'end'}
       >
         {text}
       </text>

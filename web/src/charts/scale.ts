@@ -16,15 +16,18 @@ export function between(low: number, high: number, from: number, to: number): Sc
 /** Round values from 0 to `most`, at most `count` steps. */
 export function ticks(most: number, count: number): number[] {
   if (!(most > 0) || !Number.isFinite(most)) return [0];
-  const rough = most / count, power = 10 ** Math.floor(Math.log10(rough));
+  const rough = most / count;
+  const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough * 0.999)!;
   return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => Number((i * step).toPrecision(12)));
 }
 
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
-  const at = share * (sorted.length - 1), low = Math.floor(at);
-  const before = sorted[low] ?? 0, after = sorted[Math.min(low + 1, sorted.length - 1)] ?? before;
+  const at = share * (sorted.length - 1);
+  const low = Math.floor(at);
+  const before = sorted[low] ?? 0;
+  const after = sorted[Math.min(low + 1, sorted.length - 1)] ?? before;
   return before + (at - low) * (after - before);
 }
 
@@ -45,7 +48,8 @@ export function shorten(name: string, room: number, size = 13): string {
 export function swarm(places: readonly number[], dot: number): number[] {
   const taken = new Map<number, number>();
   return places.map((place) => {
-    const column = Math.round(place / dot), before = taken.get(column) ?? 0;
+    const column = Math.round(place / dot);
+    const before = taken.get(column) ?? 0;
     taken.set(column, before + 1);
     return before % 2 === 0 ? before / 2 : -(before + 1) / 2; // 0, -1, 1, -2, 2 …
   });

@@ -34,7 +34,9 @@ const lowest = (values: (number | null)[]) =>
   values.reduce((low, value) => (low === null || value === null ? null : Math.min(low, value)));
 
 function plannedNodes(run: Run) {
-  const byNode = new Map<string, PlannedNode>(), byValue = new Map<string, PlannedNode>(), order = new Map<string, number>();
+  const byNode = new Map<string, PlannedNode>();
+  const byValue = new Map<string, PlannedNode>();
+  const order = new Map<string, number>();
   run.report.plan.nodes.forEach((node, at) => {
     order.set(node.node, at);
     if (node.action === 'keep' && byNode.has(node.node)) return;
@@ -48,7 +50,8 @@ function plannedNodes(run: Run) {
 }
 
 function rowsOf(run: Run): LayerRow[] {
-  const layers = run.layers!, { byNode, byValue, order } = plannedNodes(run);
+  const layers = run.layers!;
+  const { byNode, byValue, order } = plannedNodes(run);
   const weightsOf = new Map<string, { names: string[]; dbs: (number | null)[] }>();
   for (const { weight, nodes, sqnr_db } of layers.weights) {
     for (const node of nodes) {
@@ -57,10 +60,16 @@ function rowsOf(run: Run): LayerRow[] {
     }
   }
   const rows = layers.values.map((value): LayerRow => {
-    const weights = weightsOf.get(value.node), planned = byNode.get(value.node) ?? byValue.get(value.value) ?? null;
+    const weights = weightsOf.get(value.node);
+    const planned = byNode.get(value.node) ?? byValue.get(value.value) ?? null;
     return {
-      key: value.value, name: value.node || value.value, op: value.op, value: value.value, planned,
-      ...(value.qdq_err ? { own: value.qdq_err.sqnr_db } : {}), soFar: value.xmodel_err.sqnr_db,
+      key: value.value,
+      name: value.node || value.value,
+      op: value.op,
+      value: value.value,
+      planned,
+      ...(value.qdq_err ? { own: value.qdq_err.sqnr_db } : {}),
+      soFar: value.xmodel_err.sqnr_db,
       ...(weights ? { weight: lowest(weights.dbs), weights: weights.names } : { weights: [] }),
       order: order.get(value.node) ?? -1,
     };
@@ -70,7 +79,13 @@ function rowsOf(run: Run): LayerRow[] {
     if (shown.has(node)) continue;
     const planned = byNode.get(node) ?? null;
     rows.push({
-      key: `node ${node}`, name: node, op: planned?.op ?? '', value: '', weight: lowest(dbs), weights: names, planned,
+      key: `node ${node}`,
+      name: node,
+      op: planned?.op ?? '',
+      value: '',
+      weight: lowest(dbs),
+      weights: names,
+      planned,
       order: order.get(node) ?? -1,
     });
   }
@@ -78,7 +93,8 @@ function rowsOf(run: Run): LayerRow[] {
 }
 
 // What is no number is the worst; what was not measured comes last.
-const rank = (db: number | null | undefined) => (db === undefined ? Number.POSITIVE_INFINITY : db ?? Number.NEGATIVE_INFINITY);
+const rank = (db: number | null | undefined) =>
+  db === undefined ? Number.POSITIVE_INFINITY : (db ?? Number.NEGATIVE_INFINITY);
 
 const KEYS = {
   worst: (row: LayerRow) => [rank(row.own), rank(row.weight), rank(row.soFar)],
@@ -90,7 +106,8 @@ const KEYS = {
 function byKey(order: Order) {
   const key = KEYS[order];
   return (a: LayerRow, b: LayerRow) => {
-    const left = key(a), right = key(b);
+    const left = key(a);
+    const right = key(b);
     for (const [i, value] of left.entries()) if (value !== right[i]) return value < right[i]! ? -1 : 1;
     return a.order - b.order;
   };
@@ -102,13 +119,17 @@ export const layerRows = (run: Run, order: Order): LayerRow[] => rowsOf(run).sor
 export function ordersOf(rows: LayerRow[]): Order[] {
   const known = (name: 'own' | 'weight' | 'soFar') => rows.some((row) => row[name] !== undefined);
   return [
-    ...(known('own') ? ['worst' as const] : []), ...(known('weight') ? ['weights' as const] : []),
-    ...(known('soFar') ? ['soFar' as const] : []), 'model',
+    ...(known('own') ? ['worst' as const] : []),
+    ...(known('weight') ? ['weights' as const] : []),
+    ...(known('soFar') ? ['soFar' as const] : []),
+    'model',
   ];
 }
 
 const BARS = {
-  own: 'what rounding its value adds', weight: 'what rounding its weights adds', soFar: 'all error up to there',
+  own: 'what rounding its value adds',
+  weight: 'what rounding its weights adds',
+  soFar: 'all error up to there',
 };
 
 interface StripOfLayers {
@@ -121,11 +142,16 @@ interface StripOfLayers {
 /** What the strip draws: those layers that have the figure that is asked for. */
 export function stripOf(rows: LayerRow[], order: Order): StripOfLayers {
   const known = (name: 'own' | 'weight') => rows.some((row) => row[name] !== undefined);
-  const shown = order === 'soFar' ? 'soFar' : order === 'weights' && known('weight') ? 'weight' : known('own') ? 'own' : 'soFar';
-  const layers = rows.filter((row) => row[shown] !== undefined).map((row) => ({
-    key: row.key, name: row.name, bar: row[shown]!,
-    ...(shown !== 'soFar' && row.soFar !== undefined ? { soFar: row.soFar } : {}),
-  }));
+  const shown =
+    order === 'soFar' ? 'soFar' : order === 'weights' && known('weight') ? 'weight' : known('own') ? 'own' : 'soFar';
+  const layers = rows
+    .filter((row) => row[shown] !== undefined)
+    .map((row) => ({
+      key: row.key,
+      name: row.name,
+      bar: row[shown]!,
+      ...(shown !== 'soFar' && row.soFar !== undefined ? { soFar: row.soFar } : {}),
+    }));
   return order === 'model'
     ? { title: 'Error by layer, in the model’s order', layers, bars: BARS[shown], ends: ['first', 'last'] }
     : { title: 'Error by layer, worst first', layers, bars: BARS[shown], ends: ['worst', 'best'] };

@@ -2,7 +2,10 @@
 // so stands for a folder that is whole.
 import type { Run } from './runs';
 
-const FOLDER = 'runs', FACTS = 'run.json', RANGES = 'ranges.json', MODEL = 'model.onnx';
+const FOLDER = 'runs';
+const FACTS = 'run.json';
+const RANGES = 'ranges.json';
+const MODEL = 'model.onnx';
 // Of the layout below; a folder of another is no run of this page.
 const VERSION = 1;
 
@@ -42,32 +45,35 @@ async function has(folder: FileSystemDirectoryHandle, name: string): Promise<boo
 
 // Two tabs of the page share the folder: what one is still writing is no remnant to the other.
 const alone = <T>(step: () => Promise<T>): Promise<T> =>
-  ('locks' in navigator ? navigator.locks.request('octet-runs', step) as Promise<T> : step());
+  'locks' in navigator ? (navigator.locks.request('octet-runs', step) as Promise<T>) : step();
 
 const externalName = (index: number) => `external_${index}.bin`;
 
 /** The files of a run are written once, its facts whenever they change. */
-export const keepRun = (run: Run): Promise<void> => alone(async () => {
-  const folder = await (await folderOfRuns()).getDirectoryHandle(run.id, { create: true });
-  const { output, ranges, ...facts } = run;
-  const files = Object.entries(output.files ?? {});
-  try {
-    if (!(await has(folder, FACTS))) {
-      await write(folder, MODEL, output.model);
-      for (const [i, [, blob]] of files.entries()) await write(folder, externalName(i), blob);
+export const keepRun = (run: Run): Promise<void> =>
+  alone(async () => {
+    const folder = await (await folderOfRuns()).getDirectoryHandle(run.id, { create: true });
+    const { output, ranges, ...facts } = run;
+    const files = Object.entries(output.files ?? {});
+    try {
+      if (!(await has(folder, FACTS))) {
+        await write(folder, MODEL, output.model);
+        for (const [i, [, blob]] of files.entries()) await write(folder, externalName(i), blob);
+      }
+      if (ranges !== null && !(await has(folder, RANGES))) await write(folder, RANGES, ranges);
+      const kept: Kept = {
+        ...facts,
+        version: VERSION,
+        output: { name: output.name, files: files.map(([name]) => name) },
+        hasRanges: ranges !== null,
+      };
+      await write(folder, FACTS, JSON.stringify(kept));
+    } catch (error) {
+      // Half a run takes room and gives nothing.
+      if (!(await has(folder, FACTS))) await drop(run.id);
+      throw error;
     }
-    if (ranges !== null && !(await has(folder, RANGES))) await write(folder, RANGES, ranges);
-    const kept: Kept = {
-      ...facts, version: VERSION, output: { name: output.name, files: files.map(([name]) => name) },
-      hasRanges: ranges !== null,
-    };
-    await write(folder, FACTS, JSON.stringify(kept));
-  } catch (error) {
-    // Half a run takes room and gives nothing.
-    if (!(await has(folder, FACTS))) await drop(run.id);
-    throw error;
-  }
-});
+  });
 
 export const forgetRun = (id: string): Promise<void> => alone(() => drop(id));
 
@@ -89,7 +95,7 @@ async function readRun(folder: FileSystemDirectoryHandle): Promise<Run | null> {
     for (const [i, name] of output.files.entries()) files[name] = await file(externalName(i));
     const ranges = hasRanges ? await (await file(RANGES)).text() : null;
     // Whoever was to measure it is gone.
-    const notVerified = facts.comparison ? null : facts.notVerified ?? 'the page was closed before it was measured';
+    const notVerified = facts.comparison ? null : (facts.notVerified ?? 'the page was closed before it was measured');
     return { ...facts, notVerified, ranges, output: { name: output.name, model: await file(MODEL), files } };
   } catch {
     return null; // not whole
@@ -97,13 +103,16 @@ async function readRun(folder: FileSystemDirectoryHandle): Promise<Run | null> {
 }
 
 /** Every run that is whole; what is not, an interrupted write left behind, and goes. */
-export const keptRuns = (): Promise<Run[]> => alone(async () => {
-  const folder = await folderOfRuns(), found: Run[] = [], broken: string[] = [];
-  for await (const handle of folder.values()) {
-    const run = handle.kind === 'directory' ? await readRun(handle as FileSystemDirectoryHandle) : null;
-    if (run) found.push(run);
-    else broken.push(handle.name);
-  }
-  for (const name of broken) await folder.removeEntry(name, { recursive: true });
-  return found;
-});
+export const keptRuns = (): Promise<Run[]> =>
+  alone(async () => {
+    const folder = await folderOfRuns();
+    const found: Run[] = [];
+    const broken: string[] = [];
+    for await (const handle of folder.values()) {
+      const run = handle.kind === 'directory' ? await readRun(handle as FileSystemDirectoryHandle) : null;
+      if (run) found.push(run);
+      else broken.push(handle.name);
+    }
+    for (const name of broken) await folder.removeEntry(name, { recursive: true });
+    return found;
+  });

@@ -49,7 +49,8 @@ function whyNotKept(error: unknown): string {
   return 'This browser keeps no files for this page: a reload loses the runs. Download what you need.';
 }
 
-const keep = (run: Run) => inTurn(() => (runs.value.some(({ id }) => id === run.id) ? keepRun(run) : Promise.resolve()));
+const keep = (run: Run) =>
+  inTurn(() => (runs.value.some(({ id }) => id === run.id) ? keepRun(run) : Promise.resolve()));
 
 /** Resolves once everything is written that was asked for before. */
 export const written = () => writing;

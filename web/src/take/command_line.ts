@@ -2,7 +2,10 @@
 import type { Options as CoreOptions } from 'octet-core';
 
 export type Options = CoreOptions & {
-  smooth_quant?: number; equalize?: boolean; bias_correction?: boolean; min_sqnr?: number;
+  smooth_quant?: number;
+  equalize?: boolean;
+  bias_correction?: boolean;
+  min_sqnr?: number;
 };
 
 /** What the command reads and writes, by file name. */
@@ -50,7 +53,10 @@ function flagsOf(options: Options): Flag[] {
 
 export function commandLine(files: CommandFiles, options: Options): string {
   const words = ['octet quantize', quote(files.input), '-o', quote(files.output)];
-  const flags: Flag[] = [['--mode', options.mode ?? 'dynamic'], ['--target', options.target ?? 'wasm']];
+  const flags: Flag[] = [
+    ['--mode', options.mode ?? 'dynamic'],
+    ['--target', options.target ?? 'wasm'],
+  ];
   if (files.plan) {
     flags.push(['--plan', files.plan]);
   } else {

@@ -5,11 +5,17 @@ import { commandOf } from './run_words';
 export function reportJson(run: Run): string {
   const { report, options, comparison, notVerified, calibrated, layers, created } = run;
   const document = {
-    input: run.source.name, output: run.output.name, created: new Date(created).toISOString(),
-    options, command_line: commandOf(run), calibrated,
+    input: run.source.name,
+    output: run.output.name,
+    created: new Date(created).toISOString(),
+    options,
+    command_line: commandOf(run),
+    calibrated,
     ...report,
-    verified: comparison !== null, ...(notVerified ? { not_verified: notVerified } : {}),
-    comparison, layers,
+    verified: comparison !== null,
+    ...(notVerified ? { not_verified: notVerified } : {}),
+    comparison,
+    layers,
   };
   return `${JSON.stringify(document, null, 1)}\n`;
 }

@@ -13,26 +13,45 @@ import reportStyle from './report.css?raw';
 import { commandOf, modeOf, optionRows } from './run_words';
 import { becauseOf, setupOf, verdictSentence } from './verdict_words';
 
-const WIDTH = 520, WIDE = 1040, MOST_LAYERS = 40;
+const WIDTH = 340;
+const WIDE = 1040;
+const MOST_LAYERS = 40;
 
 function Facts({ run }: { run: Run }) {
   const { model } = run.report;
-  const opset = Object.entries(model.opsets).map(([domain, at]) => `${domain} ${at}`).join(', ');
-  const values = (list: typeof model.inputs) => list.map(({ name, type, shape }) => `${name}: ${type.toLowerCase()} ${shape}`).join(' · ');
+  const opset = Object.entries(model.opsets)
+    .map(([domain, at]) => `${domain} ${at}`)
+    .join(', ');
+  const values = (list: typeof model.inputs) =>
+    list.map(({ name, type, shape }) => `${name}: ${type.toLowerCase()} ${shape}`).join(' · ');
   const rows: [string, string][] = [
-    ['Model', `${run.source.name}, ${bytesText(model.file_bytes)}`], ['Parameters', countText(model.parameters)],
-    ['Nodes', model.nodes.toLocaleString('en')], ['Opset', opset], ['Producer', model.producer || '–'],
-    ['Inputs', values(model.inputs)], ['Outputs', values(model.outputs)],
+    ['Model', `${run.source.name}, ${bytesText(model.file_bytes)}`],
+    ['Parameters', countText(model.parameters)],
+    ['Nodes', model.nodes.toLocaleString('en')],
+    ['Opset', opset],
+    ['Producer', model.producer || '–'],
+    ['Inputs', values(model.inputs)],
+    ['Outputs', values(model.outputs)],
   ];
   return <Pairs rows={rows} />;
 }
 
 function Pairs({ rows }: { rows: [string, string][] }) {
-  return <dl>{rows.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>;
+  return (
+    <dl>
+      {rows.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
 }
 
 function Layers({ run }: { run: Run }) {
-  const rows = layerRows(run, 'worst'), shown = rows.slice(0, MOST_LAYERS);
+  const rows = layerRows(run, 'worst');
+  const shown = rows.slice(0, MOST_LAYERS);
   return (
     <section>
       <h2>Layers</h2>
@@ -40,26 +59,45 @@ function Layers({ run }: { run: Run }) {
         <Strip {...stripOf(rows, 'worst')} selected={null} />
       </Printed.Provider>
       <table>
-        <thead><tr>{['layer', 'operator', 'own rounding', 'weights', 'all up to there'].map((head) => <th key={head} scope="col">{head}</th>)}</tr></thead>
+        <thead>
+          <tr>
+            {['layer', 'operator', 'own rounding', 'weights', 'all up to there'].map((head) => (
+              <th key={head} scope="col">
+                {head}
+              </th>
+            ))}
+          </tr>
+        </thead>
         <tbody>
           {shown.map((row) => (
             <tr key={row.key}>
-              <th scope="row">{row.name}</th><td>{row.op}</td>
-              {[row.own, row.weight, row.soFar].map((db, i) => <td key={i}>{db === undefined ? '–' : dbText(db)}</td>)}
+              <th scope="row">{row.name}</th>
+              <td>{row.op}</td>
+              {[row.own, row.weight, row.soFar].map((db, i) => (
+                <td key={i}>{db === undefined ? '–' : dbText(db)}</td>
+              ))}
             </tr>
           ))}
         </tbody>
       </table>
-      {rows.length > shown.length && <p>The worst {shown.length} of {rows.length}; the JSON report has all.</p>}
+      {rows.length > shown.length && (
+        <p>
+          The worst {shown.length} of {rows.length}; the JSON report has all.
+        </p>
+      )}
     </section>
   );
 }
 
 function ReportBody({ run, pinned }: { run: Run; pinned: Run | null }) {
-  const because = becauseOf(run), rows = optionRows({ ...run.options, mode: run.report.plan.mode });
+  const because = becauseOf(run);
+  const rows = optionRows({ ...run.options, mode: run.report.plan.mode });
   return (
     <main>
-      <p class="kicker">Octet, {new Date(run.created).toISOString().slice(0, 16).replace('T', ' ')} UTC: {run.source.name}, {modeOf(run)}</p>
+      <p class="kicker">
+        Octet, {new Date(run.created).toISOString().slice(0, 16).replace('T', ' ')} UTC: {run.source.name},{' '}
+        {modeOf(run)}
+      </p>
       <h1 class={run.comparison?.verdict.judgement ?? ''}>{verdictSentence(run, false)}</h1>
       {because && <p class="because">{because}</p>}
       <Printed.Provider value={{ width: WIDTH }}>
@@ -69,7 +107,9 @@ function ReportBody({ run, pinned }: { run: Run; pinned: Run | null }) {
       <h2>How it was made</h2>
       <Pairs rows={rows} />
       {run.calibrated && <p>Ranges from {run.calibrated.description}.</p>}
-      <p><code>{commandOf(run)}</code></p>
+      <p>
+        <code>{commandOf(run)}</code>
+      </p>
       <Explained report={run.report} />
       {run.layers && <Layers run={run} />}
       <h2>The model</h2>

@@ -9,17 +9,37 @@ export const MODE_WORDS: Record<string, string> = { weights: 'Weights only', dyn
 
 export const modeOf = (run: Run) => MODE_WORDS[run.report.plan.mode] ?? run.report.plan.mode;
 
-export const commandOf = (run: Run) => commandLine({
-  input: run.source.name, output: run.output.name,
-  ...(searched(run.options) ? { plan: planName(run) } : run.ranges !== null ? { ranges: rangesName(run) } : {}),
-}, { ...run.options, mode: run.report.plan.mode });
+export const commandOf = (run: Run) =>
+  commandLine(
+    {
+      input: run.source.name,
+      output: run.output.name,
+      ...(searched(run.options) ? { plan: planName(run) } : run.ranges !== null ? { ranges: rangesName(run) } : {}),
+    },
+    { ...run.options, mode: run.report.plan.mode },
+  );
 
 const NAMES: Partial<Record<keyof Options, string>> = {
-  mode: 'mode', target: 'target', weight_type: 'weights', per_channel: 'scales', reduce_range: '7 bits', format: 'format',
-  activation_type: 'activations', symmetric_activations: 'symmetric activations', method: 'range method',
-  percentile: 'percentile', block_size: 'block size', nodes_to_quantize: 'only the nodes', nodes_to_exclude: 'in float',
-  op_types: 'operator types', prepare: 'prepare', external_data: 'weights in a file of their own',
-  smooth_quant: 'SmoothQuant', equalize: 'equalize', bias_correction: 'bias correction', min_sqnr: 'at least',
+  mode: 'mode',
+  target: 'target',
+  weight_type: 'weights',
+  per_channel: 'scales',
+  reduce_range: '7 bits',
+  format: 'format',
+  activation_type: 'activations',
+  symmetric_activations: 'symmetric activations',
+  method: 'range method',
+  percentile: 'percentile',
+  block_size: 'block size',
+  nodes_to_quantize: 'only the nodes',
+  nodes_to_exclude: 'in float',
+  op_types: 'operator types',
+  prepare: 'prepare',
+  external_data: 'weights in a file of their own',
+  smooth_quant: 'SmoothQuant',
+  equalize: 'equalize',
+  bias_correction: 'bias correction',
+  min_sqnr: 'at least',
 };
 
 const asWords = (name: keyof Options, value: unknown): string => {
@@ -34,12 +54,18 @@ export function optionRows(options: Options): [name: string, value: string][] {
   return (Object.keys(NAMES) as (keyof Options)[]).flatMap((name) => {
     const value = options[name];
     return value === undefined || (Array.isArray(value) && value.length === 0)
-      ? [] : [[NAMES[name]!, asWords(name, value)] as [string, string]];
+      ? []
+      : [[NAMES[name]!, asWords(name, value)] as [string, string]];
   });
 }
 
 const USUAL: Options = {
-  target: 'wasm', weight_type: 'qint8', prepare: true, format: 'qdq', activation_type: 'quint8', method: 'best',
+  target: 'wasm',
+  weight_type: 'qint8',
+  prepare: true,
+  format: 'qdq',
+  activation_type: 'quint8',
+  method: 'best',
 };
 
 function briefly(name: keyof Options, value: unknown): string {
@@ -54,8 +80,13 @@ export function keyOptions({ options: given, calibrated }: Run): string {
   const options: Options = given;
   const unusual = (Object.keys(NAMES) as (keyof Options)[]).filter((name) => {
     const value = options[name];
-    return name !== 'mode' && value !== undefined && (value !== false || name === 'per_channel' || name === 'prepare')
-      && value !== USUAL[name] && !(Array.isArray(value) && value.length === 0);
+    return (
+      name !== 'mode' &&
+      value !== undefined &&
+      (value !== false || name === 'per_channel' || name === 'prepare') &&
+      value !== USUAL[name] &&
+      !(Array.isArray(value) && value.length === 0)
+    );
   });
   const words = unusual.map((name) => briefly(name, options[name]));
   if (calibrated) words.push(`${calibrated.samples} samples`);
@@ -66,7 +97,8 @@ export const outputBytes = ({ report }: Run) => report.sizes.output_bytes;
 export const smaller = ({ report: { sizes } }: Run) => sizes.input_bytes / sizes.output_bytes;
 
 /** One thread decides: what more threads give depends on who else needs them. */
-export const oneThread = ({ comparison }: Run) => comparison?.latency_by_threads.find(({ threads }) => threads === 1) ?? null;
+export const oneThread = ({ comparison }: Run) =>
+  comparison?.latency_by_threads.find(({ threads }) => threads === 1) ?? null;
 
 export const sizeText = (run: Run) => `${bytesText(outputBytes(run))}, ${smallerText(smaller(run))}`;
 

@@ -5,7 +5,18 @@ import type { Comparison } from '../package';
 import type { Run } from '../state/runs';
 import { oneThread, smaller, smallerText } from './run_words';
 
-const PRODUCTS = ['Conv', 'MatMul', 'Gemm', 'Attention', 'LSTM', 'GRU', 'ConvTranspose', 'FusedConv', 'FusedGemm', 'FusedMatMul'];
+const PRODUCTS = [
+  'Conv',
+  'MatMul',
+  'Gemm',
+  'Attention',
+  'LSTM',
+  'GRU',
+  'ConvTranspose',
+  'FusedConv',
+  'FusedGemm',
+  'FusedMatMul',
+];
 const SHORT_RUN_MS = 0.5; // a run shorter than this is mostly the runtime's own work around its operators
 const FAST = 1.05;
 
@@ -31,7 +42,8 @@ const isProduct = ({ op, weights }: PlannedNode) => PRODUCTS.includes(op) || (we
 export function becauseOf(run: Run): string {
   const timed = oneThread(run);
   if (!timed || timed.speedup.low > FAST) return '';
-  const { mode, nodes } = run.report.plan, products = nodes.filter(isProduct);
+  const { mode, nodes } = run.report.plan;
+  const products = nodes.filter(isProduct);
   const integer = products.filter(({ action }) => action === 'static' || action === 'dynamic');
   const floating = products.length - integer.length;
   if (mode === 'weights') {
@@ -45,7 +57,9 @@ export function becauseOf(run: Run): string {
   }
   if (floating > 0) reasons.push(`${floating} of ${plural(products.length, 'product')} stay in float`);
   if (timed.baseline.median_ms < SHORT_RUN_MS) {
-    reasons.push(`a float run takes only ${msText(timed.baseline.median_ms)}, and the work around operators does not shrink`);
+    reasons.push(
+      `a float run takes only ${msText(timed.baseline.median_ms)}, and the work around operators does not shrink`,
+    );
   }
   if (reasons.length === 0) reasons.push('what is no product, or has no faster integer kernel, takes the time');
   return `${reasons.join('; ').replace(/^./, (letter) => letter.toUpperCase())}.`;
@@ -53,7 +67,8 @@ export function becauseOf(run: Run): string {
 
 /** "Chromium 141" out of a user agent. */
 export function browserName(agent: string): string {
-  const found = /(Edg|OPR|Firefox|Chrome|Chromium)\/(\d+)/.exec(agent) ?? /(Version)\/([\d]+)[\d.]* .*Safari/.exec(agent);
+  const found =
+    /(Edg|OPR|Firefox|Chrome|Chromium)\/(\d+)/.exec(agent) ?? /(Version)\/([\d]+)[\d.]* .*Safari/.exec(agent);
   const names: Record<string, string> = { Edg: 'Edge', OPR: 'Opera', Version: 'Safari' };
   return found ? `${names[found[1]!] ?? found[1]!} ${found[2]!}` : agent.slice(0, 60);
 }
@@ -61,13 +76,20 @@ export function browserName(agent: string): string {
 /** What was measured with, on what: the small print under the pictures. */
 export function setupOf({ samples, environment, load_ms }: Comparison): string {
   const { runtime, agent, cores, isolated, threads_available, clock_ms } = environment;
-  const threads = threads_available > 1 ? `up to ${threads_available} threads`
-    : isolated ? 'one thread' : 'one thread, since the page is not cross-origin isolated';
+  const threads =
+    threads_available > 1
+      ? `up to ${threads_available} threads`
+      : isolated
+        ? 'one thread'
+        : 'one thread, since the page is not cross-origin isolated';
   const parts = [
     `Measured with ${runtime}, ${browserName(agent)}, ${plural(cores, 'core')}, ${threads}`,
     `on ${samples.description}`,
-    ...(load_ms.reference > 0 ? [`FP32 loads in ${msText(load_ms.reference)}, this in ${msText(load_ms.candidate)}`] : []),
+    ...(load_ms.reference > 0
+      ? [`FP32 loads in ${msText(load_ms.reference)}, this in ${msText(load_ms.candidate)}`]
+      : []),
     ...(clock_ms > 0 ? [`the clock ticks every ${msText(clock_ms)}`] : []),
   ];
-  return `${parts.join('; ')}.${samples.synthetic ? ' Drift on made-up inputs says little: drop samples to know.' : ''}`;
+  const advice = samples.synthetic ? ' Drift on made-up inputs says little: drop samples to know.' : '';
+  return `${parts.join('; ')}.${advice}`;
 }
