@@ -1,6 +1,6 @@
 // One layer: what was decided for it, what it loses, its weights and values with the ranges they are rounded in.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { PlannedActivation } from 'octet-core';
+import type { PlannedActivation } from 'octet-wasm';
 import { ChannelRanges } from '../charts/channels';
 import { EmptyFigure } from '../charts/frame';
 import { Histogram, HISTOGRAM_HEIGHT, outside, shareText } from '../charts/histogram';

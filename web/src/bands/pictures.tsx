@@ -1,5 +1,5 @@
 // Size, latency and drift of a run, beside those of the float model and of the pinned run.
-import type { Drift } from 'octet-core';
+import type { Drift } from 'octet-wasm';
 import { Bars } from '../charts/bars';
 import type { Bar } from '../charts/bars';
 import { DriftBars, driftHeight } from '../charts/drift';

@@ -1,5 +1,5 @@
 // Layers of a run with what each loses: values and weights of the comparison, joined with the plan by node.
-import type { PlannedNode } from 'octet-core';
+import type { PlannedNode } from 'octet-wasm';
 import type { StripLayer } from '../charts/strip';
 import type { Run } from '../state/runs';
 

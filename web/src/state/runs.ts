@@ -1,6 +1,6 @@
 // The runs that were made: which is looked at, which is pinned to compare with. They are kept until they are removed.
 import { computed, signal } from '@preact/signals';
-import type { Options, Report } from 'octet-core';
+import type { Options, Report } from 'octet-wasm';
 import type { Choices } from '../options';
 import type { Comparison, LayerComparison, ModelFiles } from '../package';
 import { forgetRun, keepRun, keptRuns } from './run_store';

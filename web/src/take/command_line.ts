@@ -1,5 +1,5 @@
 // The same run on the command line: it gives the same bytes.
-import type { Options as CoreOptions } from 'octet-core';
+import type { Options as CoreOptions } from 'octet-wasm';
 
 export type Options = CoreOptions & {
   smooth_quant?: number;

@@ -1,5 +1,5 @@
 // The verdict as the page says it: where it was measured, and why a model that is smaller is no faster.
-import type { PlannedNode } from 'octet-core';
+import type { PlannedNode } from 'octet-wasm';
 import { msText, plural } from '../format';
 import type { Comparison } from '../package';
 import type { Run } from '../state/runs';
