@@ -16,8 +16,11 @@ export async function launch() {
   return chromium.launch({ executablePath: process.env.OCTET_CHROMIUM ?? '/usr/bin/chromium', args: FLAGS });
 }
 
-export async function openPage(browser, { viewport = DESKTOP, colorScheme = 'light', headers, device = {} } = {}) {
-  const server = await servePage(PAGE, { headers });
+const DEFAULTS = { folder: PAGE, viewport: DESKTOP, colorScheme: 'light', device: {} };
+
+export async function openPage(browser, options = {}) {
+  const { folder, viewport, colorScheme, headers, device } = { ...DEFAULTS, ...options };
+  const server = await servePage(folder, { headers });
   const context = await browser.newContext({ viewport, colorScheme, acceptDownloads: true, ...device });
   const page = await context.newPage();
   const requests = [], complaints = [];

@@ -1,8 +1,8 @@
 // Drift with one thread, times with several numbers of threads: each number has a worker of its own, since the runtime
 // cannot change it.
 import type { WorkClient } from './client.js';
-import { bytesOf } from './engine.js';
 import type { Measured } from './protocol.js';
+import { bytesOf } from './readers.js';
 import { sentList } from './sent.js';
 import type { CompareOptions, Comparison, Environment, Hooks, ModelFiles } from './types.js';
 

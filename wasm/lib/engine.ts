@@ -1,29 +1,27 @@
 // onnxruntime-web behind one small class: tensors in and out as the core has them.
-import type * as Ort from 'onnxruntime-web';
+import * as Ort from 'onnxruntime-web/wasm';
 import type { Sample, TensorValue } from '../octet.js';
 import { failure } from './error.js';
+import { bytesOf } from './readers.js';
 import { ARRAYS, complaint, toTensor } from './tensors.js';
 import type { ModelFiles } from './types.js';
 
 export type Runtime = typeof Ort;
 
-let loading: Promise<Runtime> | undefined;
-let threadsLoaded = 1;
+let threadsUsed: number | undefined;
 
-/** The runtime of this worker: how many threads it has is settled when it is loaded. */
-export function loadRuntime(threads: number): Promise<Runtime> {
-  if (loading && threads !== threadsLoaded) {
-    throw failure('internal', `the runtime has ${threadsLoaded} threads and cannot change to ${threads}`);
+/** The runtime of this worker: how many threads it has is settled by its first use. */
+export function runtimeWith(threads: number): Runtime {
+  threadsUsed ??= threads;
+  if (threads !== threadsUsed) {
+    throw failure('internal', `the runtime has ${threadsUsed} threads and cannot change to ${threads}`);
   }
-  threadsLoaded = threads;
-  return (loading ??= import('onnxruntime-web/wasm').then((ort) => {
-    ort.env.wasm.numThreads = threads;
-    ort.env.logLevel = 'error';
-    return ort;
-  }));
+  Ort.env.wasm.numThreads = threads;
+  Ort.env.logLevel = 'error';
+  return Ort;
 }
 
-export const describeRuntime = ({ env }: Runtime) => `ONNX Runtime ${env.versions.web ?? ''} in this browser`;
+export const describeRuntime = () => `ONNX Runtime ${Ort.env.versions.web ?? ''} in this browser`;
 
 // Above this a model does not fit the runtime's 32-bit memory beside its own copy.
 const MOST_BYTES = 1.5e9;
@@ -32,9 +30,6 @@ function fromTensor(tensor: Ort.Tensor): TensorValue {
   const { buffer, byteOffset, byteLength } = tensor.data as Float32Array;
   return { type: tensor.type, dims: [...tensor.dims], data: new Uint8Array(buffer, byteOffset, byteLength).slice() };
 }
-
-export const bytesOf = ({ model, files = {} }: ModelFiles) =>
-  Object.values(files).reduce((sum, file) => sum + file.size, model.size);
 
 export class Session {
   private constructor(

@@ -1,8 +1,9 @@
 // Runs the float model and the quantized one on the same inputs: drift, then latency of interleaved runs.
 import type { OctetModule, Sample } from '../octet.js';
-import { bytesOf, describeRuntime, loadRuntime, Session } from './engine.js';
+import { describeRuntime, runtimeWith, Session } from './engine.js';
 import { checked } from './error.js';
 import type { Measured, MeasureRequest } from './protocol.js';
+import { bytesOf } from './readers.js';
 import { firstThatRuns, openSamples } from './samples.js';
 import type { Pull } from './samples.js';
 import type { Progress } from './types.js';
@@ -98,7 +99,7 @@ export async function measure(octet: OctetModule, request: MeasureRequest, pull:
   const { reference, candidate, threads } = request;
   const sessions: Session[] = [];
   tell({ stage: 'runtime', done: 0, total: 2 });
-  const ort = await loadRuntime(threads);
+  const ort = runtimeWith(threads);
   try {
     const before = await Session.open(ort, reference);
     sessions.push(before);
@@ -120,7 +121,7 @@ export async function measure(octet: OctetModule, request: MeasureRequest, pull:
       judged, clock_ms,
       timed: { threads, reference_ms, candidate_ms, ...judged.latency!, runs_per_block: repeats },
       load_ms: { reference: before.load_ms, candidate: after.load_ms },
-      samples: { description, count: list.length, synthetic }, runtime: describeRuntime(ort),
+      samples: { description, count: list.length, synthetic }, runtime: describeRuntime(),
     };
   } finally {
     for (const session of sessions) await session.close();

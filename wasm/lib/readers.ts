@@ -40,3 +40,7 @@ export function openable(source: ModelFiles, asked?: (location: string, file: Bl
     },
   };
 }
+
+/** With its external data. */
+export const bytesOf = ({ model, files = {} }: ModelFiles) =>
+  Object.values(files).reduce((sum, file) => sum + file.size, model.size);

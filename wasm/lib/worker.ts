@@ -1,10 +1,12 @@
 // Everything that takes time: the core, and the runtime once there is something to run.
 import createOctet from '../octet.js';
 import type { Failure, OctetModule, Sample, Written } from '../octet.js';
-import { loadRuntime } from './engine.js';
+import { calibrate as run } from './calibrate.js';
+import { runtimeWith } from './engine.js';
 import { checked, failure, OctetError } from './error.js';
 import type { FromWorker, Job, Replies, Requests, ToWorker } from './protocol.js';
 import type { Kind } from './protocol.js';
+import { measure } from './measure.js';
 import { openable } from './readers.js';
 import { firstThatRuns, openSamples } from './samples.js';
 import type { Pull } from './samples.js';
@@ -73,7 +75,7 @@ async function calibrate(
   { model, options, samples, threads }: Requests['calibrate'], pull: Pull, tell: Tell,
 ): Promise<Calibrated> {
   tell({ stage: 'runtime', done: 0, total: 1 });
-  const [octet, ort, { calibrate: run }] = await Promise.all([core(), loadRuntime(threads), import('./calibrate.js')]);
+  const octet = await core(), ort = runtimeWith(threads);
   const learn = (given: AsyncIterable<Sample>, total: number | null) => {
     const { request, unlessFailed } = requestFor(model, tell);
     const start_calibration: OctetModule['start_calibration'] = (asked) => unlessFailed(octet.start_calibration(asked));
@@ -100,17 +102,14 @@ async function work(job: Job, pull: Pull, tell: Tell): Promise<Replies[Kind]> {
       return quantize(job.payload, tell);
     case 'calibrate':
       return calibrate(job.payload, pull, tell);
-    case 'measure': {
-      tell({ stage: 'runtime', done: 0, total: 2 });
-      const { measure } = await import('./measure.js');
+    case 'measure':
       return measure(await core(), job.payload, pull, tell);
-    }
   }
 }
 
 const post = (message: FromWorker) => self.postMessage(message);
 
-self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
+async function receive({ data }: MessageEvent<ToWorker>) {
   if (data.kind === 'sample') return arrived?.(data.sample);
   const { id } = data;
   const pull = () => new Promise<Sample | null>((resolve) => {
@@ -123,4 +122,7 @@ self.onmessage = async ({ data }: MessageEvent<ToWorker>) => {
     const known = error instanceof OctetError ? error : failure('internal', String(error));
     post({ id, event: 'failed', error: known.error });
   }
-};
+}
+
+// The runtime starts its threads from the script that it is in, which is this one: those are not ours.
+if (!self.name.startsWith('em-pthread')) self.onmessage = receive;
