@@ -31,6 +31,8 @@ export interface Options {
   format?: Format;
   activation_type?: ActivationType;
   symmetric_activations?: boolean;
+  /** Static mode: what MatMul and Gemm give is rounded also where no integer node reads it. */
+  round_outputs?: boolean;
   method?: Method;
   /** For the methods 'percentile' and 'best'. */
   percentile?: number;

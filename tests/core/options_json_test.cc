@@ -37,7 +37,7 @@ TEST(OptionsJson, EveryKeyReachesItsField) {
   const GivenOptions given = options_from_json(
       R"({"mode": "weights", "target": "arm64", "weight_type": "quint4", "per_channel": false, "reduce_range": true,
           "block_size": 64, "nodes_to_quantize": ["a", "op:MatMul"], "nodes_to_exclude": ["b*"], "op_types": ["Conv"],
-          "prepare": false, "external_data": true, "plan": {"octet_plan": 1, "nodes": [], "tensors": []}})",
+          "round_outputs": true, "prepare": false, "external_data": true, "plan": {"octet_plan": 1, "nodes": [], "tensors": []}})",
       Target::kWasm);
   const PlanOptions& options = given.plan_options;
   EXPECT_EQ(options.mode, Mode::kWeights);
@@ -49,6 +49,7 @@ TEST(OptionsJson, EveryKeyReachesItsField) {
   EXPECT_THAT(options.nodes_to_quantize, ElementsAre("a", "op:MatMul"));
   EXPECT_THAT(options.nodes_to_exclude, ElementsAre("b*"));
   EXPECT_THAT(options.op_types, ElementsAre("Conv"));
+  EXPECT_TRUE(options.round_outputs);
   EXPECT_FALSE(options.prepare);
   EXPECT_TRUE(given.external_data);
   EXPECT_TRUE(given.plan.has_value());

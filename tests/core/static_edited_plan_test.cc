@@ -135,6 +135,21 @@ TEST(StaticPlanEdited, DemotionGivesAMatrixItsFloatOutputBack) {
   EXPECT_THAT(plan.nodes[1].why, HasSubstr("in float"));
 }
 
+TEST(StaticPlanEdited, DemotionLeavesRoundedOutputsThatWereAskedFor) {
+  PlanOptions options = static_options();
+  options.round_outputs = true;
+  Plan plan = planned(
+      "g (float[5,32] x) => (float[a,b] y, float[a,b] z) <float[32,48] u, float[48,32] v, float[32,32] w> { [first] p "
+      "= "
+      "MatMul(x, u) [last] y = MatMul(p, v) [beside] z = MatMul(x, w) }",
+      options);
+  ASSERT_THAT(demote(plan, "last", "for the test"), ElementsAre("last"));
+  EXPECT_EQ(static_picture(plan), lines(R"(
+    first: x →
+    beside: x → z
+    x z)"));
+}
+
 TEST(StaticPlanEdited, DemotionSparesWhatStoodAloneAsAsked) {
   PlanOptions options = static_options();
   options.op_types = {"Sigmoid", "Tanh"};

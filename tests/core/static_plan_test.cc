@@ -126,6 +126,22 @@ TEST(StaticPlan, ProductsWithoutAnIntegerReaderKeepFloatOutputs) {
     x p)"));
 }
 
+TEST(StaticPlan, ProductsWithoutAnIntegerReaderGiveIntegersWhereAsked) {
+  // As ProductsWithoutAnIntegerReaderKeepFloatOutputs, and a clamp that rounding then replaces.
+  PlanOptions options = static_options();
+  options.round_outputs = true;
+  EXPECT_EQ(
+      static_picture(planned("g (float[5,32] x) => (float[a,b] y, float[a,b] t) <float[32,48] u, float[48,32] v, "
+                             "float[48,32] w, float[32] c> { [mm] p = MatMul(x, u) [next] y = MatMul(p, v) [gemm] z = "
+                             "Gemm(p, w, c) [act] r = Relu(z) [tail] t = Tanh(r) }",
+                             options)),
+      lines(R"(
+    mm: x → p
+    next: p → y
+    gemm: p → r, absorbs act
+    x p y r)"));
+}
+
 std::string clamp_of(const std::string& clamp, PlanOptions options = static_options(), const std::string& more = "") {
   const Plan plan = planned("g (float[1,4,8,8] x) => (float[a,b,c,d] y" + more +
                                 ") <float[4,4,1,1] u, float[4,4,1,1] v, float zero = {0}, float one = {1}, float minus "

@@ -90,6 +90,39 @@ TEST(StaticRewrite, MatricesThatGiveFloats) {
     y = com.microsoft.MatMulIntegerToFloat(x_quantized, w_quantized, x_scale, w_scale, x_zero_point, w_zero_point))"));
 }
 
+TEST(StaticRewrite, MatricesWhoseOutputsAreRoundedBecauseSomeoneAsked) {
+  const char* text =
+      "g (float[5,32] x) => (float[a,b] y) <float[32,48] w, float[48,32] v, float[32] c> { p = MatMul(x, w) t = "
+      "Tanh(p) "
+      "y = Gemm(t, v, c) }";
+  PlanOptions options = static_options();
+  options.round_outputs = true;
+  EXPECT_EQ(picture(statically(text, options)), lines(R"(
+    x_quantized = QuantizeLinear(x, x_scale, x_zero_point)
+    x_dequantized = DequantizeLinear(x_quantized, x_scale, x_zero_point)
+    w_dequantized = DequantizeLinear<axis=1>(w_quantized, w_scale, w_zero_point)
+    p_unrounded = MatMul(x_dequantized, w_dequantized)
+    p_quantized = QuantizeLinear(p_unrounded, p_scale, p_zero_point)
+    p = DequantizeLinear(p_quantized, p_scale, p_zero_point)
+    t = Tanh(p)
+    t_quantized = QuantizeLinear(t, t_scale, t_zero_point)
+    t_dequantized = DequantizeLinear(t_quantized, t_scale, t_zero_point)
+    v_dequantized = DequantizeLinear<axis=1>(v_quantized, v_scale, v_zero_point)
+    y_bias = DequantizeLinear<axis=0>(y_bias_quantized, y_bias_scale)
+    y_unrounded = Gemm<alpha=1, beta=1>(t_dequantized, v_dequantized, y_bias)
+    y_quantized = QuantizeLinear(y_unrounded, y_scale, y_zero_point)
+    y = DequantizeLinear(y_quantized, y_scale, y_zero_point))"));
+  options.format = Format::kQOperator;
+  EXPECT_EQ(picture(statically(text, options)), lines(R"(
+    x_quantized = QuantizeLinear(x, x_scale, x_zero_point)
+    p_quantized = QLinearMatMul(x_quantized, x_scale, x_zero_point, w_quantized, w_scale, w_zero_point, p_scale, p_zero_point)
+    p = DequantizeLinear(p_quantized, p_scale, p_zero_point)
+    t = Tanh(p)
+    t_quantized = QuantizeLinear(t, t_scale, t_zero_point)
+    y_quantized = com.microsoft.QGemm<transB=0>(t_quantized, t_scale, t_zero_point, v_quantized, v_scale, v_zero_point, y_bias_quantized, y_scale, y_zero_point)
+    y = DequantizeLinear(y_quantized, y_scale, y_zero_point))"));
+}
+
 TEST(StaticRewrite, GemmInAllItsForms) {
   const auto graph = [](const std::string& call, const std::string& more, Format format) {
     return picture(statically("g (float[5,32] x" + more +

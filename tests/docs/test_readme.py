@@ -142,6 +142,6 @@ def test_measures_are_those_of_the_comparison():
     for name, _, in_float, *others in rows:
         channel, tensor = kept[name, "per-channel"], kept[name, "per-tensor"]
         assert in_float == shown(channel["float_metric"])
-        expected = [row[column] for row in (channel, tensor) for column in ("reference_metric", "octet_metric")]
+        expected = [row[column] for row in (channel, tensor) for column in ("reference_metric", "octet_default_metric")]
         assert others == [shown(text) for text in expected], name
 

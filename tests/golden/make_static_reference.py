@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes static_reference.csv: Octet and the reference tool side by side with equal settings: the same prepared model and
-samples, static QDQ, u8 activations, s8 weights, Conv, MatMul and Gemm with stored weights. SQNR of the worst output over
-the evaluation samples, and the model's own metric for float, reference and Octet.
+samples, static QDQ, u8 activations, s8 weights, Conv, MatMul and Gemm with stored weights, all their outputs rounded. SQNR
+of the worst output over the evaluation samples, and the model's own metric for float, reference and Octet; and under
+octet_default both where Octet leaves outputs of matrices in float that no integer node reads, as it does by default.
 
 make_static_reference.py [--only NAME,NAME] [--methods minmax,percentile,entropy]
 """
@@ -31,8 +32,8 @@ DATA = HERE.parent / "data"
 DIGITS = {"name": "digits_cnn", "file": DATA / "digits_cnn.onnx", "metric": "digits"}
 DIGITS |= {"calib": DATA / "digits_cnn/calib", "eval": DATA / "digits_cnn/eval"}
 TABLE = HERE / "static_reference.csv"
-COLUMNS = ("model", "method", "granularity", "reference_db", "octet_db", "metric", "float_metric", "reference_metric")
-COLUMNS += ("octet_metric", "reference_error")
+COLUMNS = ("model", "method", "granularity", "reference_db", "octet_db", "octet_default_db", "metric", "float_metric")
+COLUMNS += ("reference_metric", "octet_metric", "octet_default_metric", "reference_error")
 OPERATORS = ["Conv", "MatMul", "Gemm"]
 # Its histogram methods keep every value of every sample: more than this is not to be had everywhere.
 MEMORY_BYTES, SECONDS = 10 << 30, 240
@@ -84,8 +85,8 @@ def judged(path, source, samples, reference, folder):
     """SQNR and metric, or why it does not run."""
     try:
         outputs = runtime.run_all(path, samples)
-    except Exception as fault:  # what the runtime says is the finding
-        return "", "", str(fault).splitlines()[0][:120]
+    except Exception as fault:  # what the runtime says is the finding, not where the file lay
+        return "", "", str(fault).splitlines()[0].replace(str(path), path.name)[:120]
     metric = rate(source["metric"], reference, outputs, folder, onnx.load(path, load_external_data=False))
     return f"{runtime.worst_sqnr(reference, outputs):.1f}", "" if metric is None else f"{metric:.4f}", ""
 
@@ -102,15 +103,20 @@ def rows_of(zoo, source, methods, folder):
             if not error:
                 db, metric, error = judged(theirs, source, samples, reference, zoo / source["eval"])
             options = ["--method", method, f"--{granularity}", "--op-types", ",".join(OPERATORS), "--target", TARGET]
-            octet("quantize", prepared, "-o", ours, "--calib", calib, "--no-verify", "--force", *options).succeeded()
-            octet_db, octet_metric, octet_error = judged(ours, source, samples, reference, zoo / source["eval"])
-            assert not octet_error, octet_error
+            common = ["quantize", prepared, "-o", ours, "--calib", calib, "--no-verify", "--force", *options]
+            judgements = []
+            for more in (["--round-outputs"], []):
+                octet(*common, *more).succeeded()
+                judgements.append(judged(ours, source, samples, reference, zoo / source["eval"]))
+                assert not judgements[-1][2], judgements[-1][2]
+            (octet_db, octet_metric, _), (default_db, default_metric, _) = judgements
             own = rate(source["metric"], reference, reference, zoo / source["eval"], onnx.load(original, load_external_data=False))
             yield dict(
                 zip(
                     COLUMNS,
-                    (source["name"], method, granularity, db, octet_db, source["metric"] if metric or octet_metric else "")
-                    + ("" if own is None else f"{own:.4f}", metric, octet_metric, error),
+                    (source["name"], method, granularity, db, octet_db, default_db)
+                    + (source["metric"] if metric or octet_metric else "",)
+                    + ("" if own is None else f"{own:.4f}", metric, octet_metric, default_metric, error),
                 )
             )
 

@@ -20,9 +20,7 @@ UNCHANGED_DB = 100  # the reference found nothing to quantize
 # Measured again for every run of the tests: models that take a second each.
 AGAIN = [("gpt_char", c) for c in CONFIGURATIONS[::5]] + [("oww_embedding", c) for c in CONFIGURATIONS[2::5]]
 
-# Where the reference comes nearer to float by more than 0.3 dB. Ranges and weights are the same; it rounds the results of
-# MatMul and Gemm once more, which these models' outputs happen to gain from on 16 samples.
-BY_CHANCE = {("magika", "per-channel"), ("magika", "per-tensor"), ("oww_jarvis", "per-channel")}
+SAME_DB = 0.3  # what the last bits of kernels and of calibrated ranges come to
 
 
 def calibrated_models():
@@ -65,19 +63,15 @@ def test_table_holds(calibrated, name, configuration):
 
 
 def test_not_below_the_reference():
-    """At equal settings, wherever the reference works and quantizes anything."""
-    gains = []
-    for row in reference_rows():
-        if not row["reference_db"] or float(row["reference_db"]) > UNCHANGED_DB:
-            continue
-        gain = float(row["octet_db"]) - float(row["reference_db"])
-        gains.append(gain)
-        if (row["model"], row["granularity"]) not in BY_CHANCE:
-            assert gain >= -0.3, row
-    assert len(gains) >= 30
-    assert statistics.mean(gains) > 0
+    """At equal settings, wherever the reference works and quantizes anything; the default is better still on average."""
+    rows = [row for row in reference_rows() if row["reference_db"] and float(row["reference_db"]) <= UNCHANGED_DB]
+    assert len(rows) >= 30
+    for row in rows:
+        assert float(row["octet_db"]) >= float(row["reference_db"]) - SAME_DB, row
+    means = [statistics.mean(float(row[c]) for row in rows) for c in ("reference_db", "octet_db", "octet_default_db")]
+    assert means == sorted(means)
 
 
 def test_works_where_the_reference_fails():
-    assert all(row["octet_db"] for row in reference_rows())
+    assert all(row["octet_db"] and row["octet_default_db"] for row in reference_rows())
     assert any(row["reference_error"] for row in reference_rows())

@@ -16,10 +16,10 @@ struct GivenOptions {
 };
 
 // An object whose keys are the command line's options in snake_case: mode, target, weight_type, per_channel,
-// reduce_range, format, activation_type, symmetric_activations, method, percentile, block_size, nodes_to_quantize,
-// nodes_to_exclude, op_types, plan (an object, as plan_to_json writes it), external_data. What is absent or null takes
-// its default. Throws Error(kUsage) naming the key for one that is unknown or holds what it cannot, and what
-// plan_from_json throws.
+// reduce_range, format, activation_type, symmetric_activations, round_outputs, method, percentile, block_size,
+// nodes_to_quantize, nodes_to_exclude, op_types, plan (an object, as plan_to_json writes it), external_data. What is
+// absent or null takes its default. Throws Error(kUsage) naming the key for one that is unknown or holds what it
+// cannot, and what plan_from_json throws.
 GivenOptions options_from_json(std::string_view json, Target default_target);
 
 // { "fixed": {NAME: "VALUE"}, "dims": {NAME: N}, "opset": N, "to_float32": true, "passes": [NAME] }, all of them

@@ -138,6 +138,7 @@ struct PlanOptions {
   Format format = Format::kQdq;
   QuantType activation_type = QuantType::kUint8;
   bool symmetric_activations = false;
+  bool round_outputs = false;  // of MatMul and Gemm also where no integer node reads them, as the Python tool does
   RangeMethod method = RangeMethod::kBest;
   double percentile = 99.9;
   int block_size = 0;  // 0: 32 for 4 bits, none for 8 bits

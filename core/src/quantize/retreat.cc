@@ -98,17 +98,27 @@ void drop_lonely_nodes(Plan& plan, const std::set<std::string>& before, const st
   }
 }
 
-// A matrix that no integer node reads any more gives float, as it does for nothing, and the clamp behind it is back.
-void release_outputs(Plan& plan) {
-  std::set<std::string> reads;
+// Matrices that give integers which no integer node reads.
+std::set<std::string> unread_matrices(const Plan& plan) {
+  std::set<std::string> reads, unread;
   for (const NodePlan& node : plan.nodes) {
     if (node.action == Action::kStatic) reads.insert(node.reads.begin(), node.reads.end());
   }
+  for (const NodePlan& node : plan.nodes) {
+    const bool matrix = node.op == "MatMul" || node.op == "Gemm";
+    if (node.action == Action::kStatic && matrix && !node.writes.empty() && !reads.contains(node.writes.front()))
+      unread.insert(node.node);
+  }
+  return unread;
+}
+
+// A matrix that no integer node reads any more gives float, as it does for nothing, and the clamp behind it is back.
+// What nothing read before either was asked for, and stays.
+void release_outputs(Plan& plan, const std::set<std::string>& before) {
+  const std::set<std::string> unread = unread_matrices(plan);
   std::set<std::string> clamps;
   for (NodePlan& node : plan.nodes) {
-    if (node.action != Action::kStatic || (node.op != "MatMul" && node.op != "Gemm") || node.writes.empty() ||
-        reads.contains(node.writes.front()))
-      continue;
+    if (!unread.contains(node.node) || before.contains(node.node)) continue;
     node.writes.clear();
     if (!node.absorbs.empty()) clamps.insert(node.absorbs);
     node.absorbs.clear();
@@ -120,10 +130,10 @@ void release_outputs(Plan& plan) {
 
 // Out of integers, and with it the nodes and values that were there for it alone.
 void demote_static(Plan& plan, NodePlan& node, const std::string& why) {
-  const std::set<std::string> lonely = lonely_nodes(plan);
+  const std::set<std::string> lonely = lonely_nodes(plan), unread = unread_matrices(plan);
   leave_integers(plan, node, why);
   drop_lonely_nodes(plan, lonely, "its neighbours are in float");
-  release_outputs(plan);
+  release_outputs(plan, unread);
   drop_unused_activations(plan);
 }
 

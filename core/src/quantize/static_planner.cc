@@ -181,7 +181,7 @@ void StaticPlanner::add(const NodeAt& at, const StaticRule& rule) {
     const Value* value = view_.find(view_.main(), name);
     if (!value || !is_activation(value)) continue;
     // Products that give float for nothing keep it, unless an integer node goes on from there.
-    if (is_product_with_float_output(*at.node) && !leads_on(*value, {})) continue;
+    if (is_product_with_float_output(*at.node) && !options_.round_outputs && !leads_on(*value, {})) continue;
     if (rule.kind != StaticKind::kCarry) entry.absorbs = clamp_behind(*value);
     entry.writes.push_back(entry.absorbs ? view_.find(view_.main(), entry.absorbs->output(0)) : value);
   }

@@ -93,6 +93,7 @@ constexpr std::array kQuantizeRows = {
                       }},
     Row<GivenOptions>{"symmetric_activations",
                       [](auto& o, auto& k, auto& v) { o.plan_options.symmetric_activations = flag(k, v); }},
+    Row<GivenOptions>{"round_outputs", [](auto& o, auto& k, auto& v) { o.plan_options.round_outputs = flag(k, v); }},
     Row<GivenOptions>{"method",
                       [](auto& o, auto& k, auto& v) {
                         o.plan_options.method =

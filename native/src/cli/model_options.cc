@@ -152,6 +152,9 @@ void QuantizationOptions::add_to(CLI::App& command) {
       ->check(CLI::IsMember({"quint8", "qint8", "quint16", "qint16"}))
       ->capture_default_str();
   command.add_flag("--symmetric-activations", symmetric_activations, "static: zero in the middle of the range");
+  command.add_flag(
+      "--round-outputs", round_outputs,
+      "static: round what MatMul and Gemm give also where no integer node reads it, as the Python tool does");
   command.add_option("--method", method, "static: how ranges are read from the samples; best picks per tensor")
       ->check(CLI::IsMember({"minmax", "average", "entropy", "percentile", "mse", "best"}))
       ->capture_default_str();
@@ -189,6 +192,7 @@ PlanOptions QuantizationOptions::plan_options(bool calibrated) const {
   options.format = format_from(format).value();
   options.activation_type = quant_type_from(activation_type).value();
   options.symmetric_activations = symmetric_activations;
+  options.round_outputs = round_outputs;
   options.method = range_method_from(method).value();
   options.percentile = percentile;
   options.target = target == "auto" ? this_machine() : target_from(target).value();

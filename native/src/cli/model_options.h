@@ -64,6 +64,7 @@ struct QuantizationOptions {
   std::string format = "qdq", activation_type = "quint8", method = "best";
   double percentile = 99.9;
   bool per_channel = false, per_tensor = false, reduce_range = false, no_prepare = false, symmetric_activations = false;
+  bool round_outputs = false;
   int block_size = 0;
   bool equalize = false, bias_correction = false;
   double smooth_quant = 0;
