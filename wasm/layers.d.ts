@@ -1,7 +1,7 @@
 // Where a quantized model loses: every value and weight against the float model's. The figures are those of
 // `octet compare --layers --json`.
 
-import type { Drift, Failure, Request, Sample, Written } from './octet.js';
+import type { Drift, Failure, Request, Sample, WrittenInMemory } from './octet.js';
 
 export type ModelSource = Pick<Request, 'name' | 'model' | 'open'>;
 
@@ -35,7 +35,7 @@ export interface LayerSteps {
    */
   plan_slices(request: { budget?: number }): { slices: LayerSlice[] } | Failure;
   /** A model that shows a slice. To be run without graph optimizations, which would do away with values. */
-  slice_model(request: { slice: number; which: 'reference' | 'candidate' }): Written | Failure;
+  slice_model(request: { slice: number; which: 'reference' | 'candidate' }): WrittenInMemory | Failure;
   /** What both models gave for the sample that was begun; values that are not of the slice are passed over. */
   add(request: { slice: number; reference: Sample; candidate: Sample }): { samples: number } | Failure;
   /** `description`: of the samples, for the report. */

@@ -55,6 +55,11 @@ export interface ByteReader {
   read(offset: number, length: number): Uint8Array | null;
 }
 
+/** Bytes written in order. `bytes` is a view of the module's memory: it is not to be kept after the call. */
+export interface ByteWriter {
+  write(bytes: Uint8Array): void;
+}
+
 export interface Request {
   /** File name of the model, for messages and the report; no path. */
   name?: string;
@@ -66,6 +71,11 @@ export interface Request {
   ranges?: string | object;
   /** File name of the output; its external data is called the same with ".data" added. */
   output?: string;
+  /**
+   * Takes a part of the output piece by piece, for example into a file of the origin private file system; null leaves
+   * that part to memory. Asked for once the size is known, before the first piece.
+   */
+  sink?: (part: 'model' | 'external', size: number) => ByteWriter | null;
   /** Told in bytes what is done of a stage. */
   progress?: (stage: 'plan' | 'write', done: number, total: number) => void;
 }
@@ -91,9 +101,16 @@ export interface Failure {
 
 /** A model as a file, and its external data where it has some. */
 export interface Written {
-  model: Uint8Array;
+  /** Absent where a sink took it, and so is `external`. */
+  model?: Uint8Array;
   external?: Uint8Array;
   external_name?: string;
+  model_bytes: number;
+  external_bytes: number;
+}
+
+export interface WrittenInMemory extends Written {
+  model: Uint8Array;
 }
 
 export interface Quantized extends Written {
@@ -209,7 +226,7 @@ export interface Calibration {
    */
   plan_segments(request: { budget?: number; sizes?: Record<string, number> }): { segments: Segment[] } | Failure;
   /** To be run without graph optimizations, which would do away with values. */
-  segment_model(index: number): Written | Failure;
+  segment_model(index: number): WrittenInMemory | Failure;
   /** What is no float tensor is not observed; empty tensors count for nothing. */
   observe(name: string, tensor: TensorValue): { observed: boolean } | Failure;
   end_sample(): { samples: number } | Failure;

@@ -86,28 +86,41 @@ class WriteProgress {
   std::uint64_t total_, done_ = 0, told_ = 0;
 };
 
-// A Uint8Array of known size, filled from the front.
+// Where a part of the output goes: a writer of the request, or a Uint8Array of known size, filled from the front.
 class JsSink final : public ByteSink {
  public:
-  JsSink(std::uint64_t size, WriteProgress& progress)
-      : bytes_(val::take_ownership(new_array(number(size)))), progress_(progress), size_(size) {
+  JsSink(const val& request, const char* part, std::uint64_t size, WriteProgress& progress)
+      : progress_(progress), size_(size) {
+    const val sink = request["sink"];
+    if (is_function(sink)) writer_ = sink(std::string(part), number(size));
+    if (!is_absent(writer_)) {
+      if (is_function(writer_["write"])) return;
+      throw Error(ErrorCode::kUsage, "sink", "gives neither null nor an object with write(bytes)");
+    }
+    bytes_ = val::take_ownership(new_array(number(size)));
     if (bytes_.isNull()) {
-      throw Error(ErrorCode::kWrite, "", "no memory for an output of " + std::to_string(size) + " bytes");
+      throw Error(ErrorCode::kWrite, "", "no memory for an output of " + std::to_string(size) + " bytes",
+                  "write it to a file with sink, or use the command line");
     }
   }
 
   void append(std::span<const std::uint8_t> bytes) override {
     if (bytes.empty()) return;
     if (bytes.size() > size_ - used_) throw Error(ErrorCode::kInternal, "", "the output is longer than was foreseen");
-    bytes_.call<void>("set", val(typed_memory_view(bytes.size(), bytes.data())), number(used_));
+    const val view(typed_memory_view(bytes.size(), bytes.data()));
+    if (is_absent(writer_))
+      bytes_.call<void>("set", view, number(used_));
+    else
+      writer_.call<void>("write", view);
     used_ += bytes.size();
     progress_.add(bytes.size());
   }
 
+  // Undefined where a writer took them.
   const val& bytes() const { return bytes_; }
 
  private:
-  val bytes_;
+  val writer_ = val::undefined(), bytes_ = val::undefined();
   WriteProgress& progress_;
   std::uint64_t size_, used_ = 0;
 };
@@ -192,13 +205,17 @@ val written(const val& request, const Model& model, bool external_data, std::uin
   const SaveResult sizes = measure_model(model, save);
   total = sizes.model_bytes + sizes.external_bytes;
   WriteProgress progress(progress_of(request, "write"), total);
-  JsSink bytes(sizes.model_bytes, progress), external(sizes.external_bytes, progress);
+  JsSink bytes(request, "model", sizes.model_bytes, progress);
+  std::optional<JsSink> external;
+  if (sizes.external_bytes > 0) external.emplace(request, "external", sizes.external_bytes, progress);
   save_model(
-      model, bytes, [&]() -> ByteSink& { return external; }, save);
+      model, bytes, [&]() -> ByteSink& { return *external; }, save);
   val result = val::object();
-  result.set("model", bytes.bytes());
-  if (sizes.external_bytes > 0) {
-    result.set("external", external.bytes());
+  result.set("model_bytes", number(sizes.model_bytes));
+  result.set("external_bytes", number(sizes.external_bytes));
+  if (!is_absent(bytes.bytes())) result.set("model", bytes.bytes());
+  if (external) {
+    if (!is_absent(external->bytes())) result.set("external", external->bytes());
     result.set("external_name", save.external_location);
   }
   return result;

@@ -61,7 +61,8 @@ Model load(const emscripten::val& request);
 
 Progress progress_of(const emscripten::val& request, const char* stage);
 
-// { model, external, external_name }, and in `total` how many bytes that is.
+// { model, external, external_name, model_bytes, external_bytes }, without the bytes where the request has a sink for
+// them, and in `total` how many there are.
 emscripten::val written(const emscripten::val& request, const Model& model, bool external_data, std::uint64_t& total);
 
 // Tensors by name, { type, dims, data }, to and from samples; `data` is any view of a buffer. Bytes are copied both
