@@ -1,89 +1,144 @@
-// What can be chosen, and the words for it.
-import type { Mode, Options, Target, WeightType } from 'octet-core';
-
-export interface Choice<T extends string> {
-  value: T;
-  label: string;
-  help: string;
-}
-
-export const MODES: Choice<Mode>[] = [
-  {
-    value: 'weights', label: 'Weights only',
-    help: 'Weights are stored in 8 bits, arithmetic stays in float. A quarter of the size at the same speed; '
-      + 'fits every model.',
-  },
-  {
-    value: 'dynamic', label: 'Dynamic',
-    help: 'Matrix products run in 8-bit integers; ranges of activations are found while the model runs. '
-      + 'Fits transformers and LSTMs.',
-  },
-];
-
-export const TARGETS: Choice<Target>[] = [
-  { value: 'wasm', label: 'a web page', help: 'onnxruntime-web: forms that cost no speed in WebAssembly' },
-  { value: 'x64', label: 'x64 with VNNI', help: 'recent Intel and AMD processors' },
-  { value: 'x64-novnni', label: 'x64 without VNNI', help: 'older ones: 7 bits, so that products do not saturate' },
-  { value: 'arm64', label: '64-bit ARM', help: 'phones, boards, recent Macs' },
-  { value: 'any', label: 'any of them', help: 'forms that are safe everywhere' },
-];
-
-export const WEIGHT_TYPES: Choice<WeightType>[] = [
-  { value: 'qint8', label: '8 bits, signed', help: 'the default' },
-  { value: 'quint8', label: '8 bits, unsigned', help: 'for weights that all have one sign' },
-  { value: 'qint4', label: '4 bits, signed', help: 'matrices in blocks of 32; an eighth of the size, more drift' },
-  { value: 'quint4', label: '4 bits, unsigned', help: 'matrices in blocks of 32, with a zero point each' },
-  { value: 'qint16', label: '16 bits, signed', help: 'half the size, hardly any drift' },
-];
-
-export const CHANNELS = [
-  { value: 'auto', label: 'where it is exact', help: 'a scale per output channel wherever the operator allows it' },
-  { value: 'channel', label: 'per channel', help: 'a scale per output channel' },
-  { value: 'tensor', label: 'per tensor', help: 'one scale per weight: smallest, more drift' },
-] as const;
-
-export type Channels = (typeof CHANNELS)[number]['value'];
-
-export const PREPARATION = [
-  { value: 'first', label: 'first', help: 'folds, cleans up and fuses; computes the same' },
-  { value: 'none', label: 'not at all', help: 'quantizes the model as it was exported' },
-] as const;
-
-export type Preparation = (typeof PREPARATION)[number]['value'];
+// What can be chosen, and what the core makes of it. Names are those of the command line, in snake_case.
+import type { ActivationType, Format, Method, Mode, Options, Target, WeightType } from 'octet-core';
 
 export interface Choices {
   mode: Mode;
   target: Target;
-  weightType: WeightType;
-  channels: Channels;
-  preparation: Preparation;
-  /** Nodes that stay in float: names, globs, op:TYPE. */
-  excluded: string[];
+  weight_type: WeightType;
+  per_channel: 'auto' | 'channel' | 'tensor';
+  reduce_range: boolean;
+  prepare: boolean;
+  /** 0: only where the type wants blocks. */
+  block_size: number;
+  nodes_to_quantize: string[];
+  nodes_to_exclude: string[];
+  op_types: string[];
+  external_data: boolean;
+  // Static mode.
+  format: Format;
+  activation_type: ActivationType;
+  symmetric_activations: boolean;
+  method: Method;
+  percentile: number;
+  /** 0: not at all. */
+  smooth_quant: number;
+  equalize: boolean;
+  bias_correction: boolean;
+  /** In dB; 0: none. */
+  min_sqnr: number;
+  // How calibration samples are taken.
+  /** 0: all there are. */
+  limit: number;
+  /** -1: by name. */
+  shuffle: number;
+  // What pictures become.
+  image_size: string;
+  image_fit: 'stretch' | 'crop' | 'pad';
+  image_layout: 'auto' | 'nchw' | 'nhwc';
+  image_order: 'rgb' | 'bgr';
+  image_scale: string;
+  image_mean: string;
+  image_std: string;
 }
 
 export const DEFAULTS: Choices = {
-  mode: 'weights', target: 'wasm', weightType: 'qint8', channels: 'auto', preparation: 'first', excluded: [],
+  mode: 'weights', target: 'wasm', weight_type: 'qint8', per_channel: 'auto', reduce_range: false, prepare: true,
+  block_size: 0, nodes_to_quantize: [], nodes_to_exclude: [], op_types: [], external_data: false,
+  format: 'qdq', activation_type: 'quint8', symmetric_activations: false, method: 'best', percentile: 99.9,
+  smooth_quant: 0, equalize: false, bias_correction: false, min_sqnr: 0, limit: 0, shuffle: -1,
+  image_size: '', image_fit: 'stretch', image_layout: 'auto', image_order: 'rgb', image_scale: '', image_mean: '',
+  image_std: '',
 };
 
-// Dynamic mode computes with 8-bit weights and no others.
-export const fitsMode = (type: WeightType, mode: Mode) => mode === 'weights' || type.endsWith('int8');
+/** What quantize() of the package takes. */
+export interface Chosen extends Options {
+  smooth_quant?: number;
+  equalize?: boolean;
+  bias_correction?: boolean;
+  min_sqnr?: number;
+}
 
-export function toOptions({ mode, target, weightType, channels, preparation, excluded }: Choices): Options {
-  const options: Options = { mode, target, weight_type: fitsMode(weightType, mode) ? weightType : 'qint8' };
-  if (channels !== 'auto') options.per_channel = channels === 'channel';
-  if (preparation === 'none') options.prepare = false;
-  if (excluded.length > 0) options.nodes_to_exclude = excluded;
+const bitsOf = (type: WeightType | ActivationType) => Number(/\d+$/.exec(type)![0]);
+
+export const is8Bit = (type: WeightType | ActivationType) => bitsOf(type) === 8;
+
+// Dynamic mode computes with 8-bit weights alone, static mode with 8 or 16 bits; 4 bits are stored and no more.
+export function fitsMode(type: WeightType, mode: Mode): boolean {
+  return mode === 'weights' || (mode === 'static' ? bitsOf(type) >= 8 : bitsOf(type) === 8);
+}
+
+/** Choices that contradict others give way: what is asked for can then be done. */
+export function settled(choices: Choices): Choices {
+  const { mode } = choices;
+  const weight_type = fitsMode(choices.weight_type, mode) ? choices.weight_type : DEFAULTS.weight_type;
+  const format = is8Bit(choices.activation_type) && is8Bit(weight_type) ? choices.format : 'qdq';
+  const block_size = mode === 'weights' && bitsOf(weight_type) <= 8 ? choices.block_size : 0;
+  const reduce_range = choices.reduce_range && is8Bit(weight_type);
+  return { ...choices, weight_type, format, block_size, reduce_range };
+}
+
+/** Without what is so anyway. */
+export function toOptions(choices: Choices): Chosen {
+  const c = settled(choices);
+  const options: Chosen = { mode: c.mode, target: c.target, weight_type: c.weight_type };
+  if (c.per_channel !== 'auto') options.per_channel = c.per_channel === 'channel';
+  if (c.reduce_range) options.reduce_range = true;
+  if (!c.prepare) options.prepare = false;
+  if (c.block_size > 0) options.block_size = c.block_size;
+  for (const list of ['nodes_to_quantize', 'nodes_to_exclude', 'op_types'] as const) {
+    if (c[list].length > 0) options[list] = c[list];
+  }
+  if (c.external_data) options.external_data = true;
+  if (c.min_sqnr > 0) options.min_sqnr = c.min_sqnr;
+  if (c.mode === 'static') Object.assign(options, staticOptions(c));
   return options;
+}
+
+function staticOptions(c: Choices): Chosen {
+  const options: Chosen = {};
+  if (c.format !== DEFAULTS.format) options.format = c.format;
+  if (c.activation_type !== DEFAULTS.activation_type) options.activation_type = c.activation_type;
+  if (c.symmetric_activations) options.symmetric_activations = true;
+  if (c.method !== DEFAULTS.method) options.method = c.method;
+  if (usesPercentile(c) && c.percentile !== DEFAULTS.percentile) options.percentile = c.percentile;
+  if (c.smooth_quant > 0) options.smooth_quant = c.smooth_quant;
+  if (c.equalize) options.equalize = true;
+  if (c.bias_correction) options.bias_correction = true;
+  return options;
+}
+
+export const usesPercentile = ({ method }: Choices) => method === 'percentile' || method === 'best';
+
+/** As the core's options of pictures. */
+export function imageOptions(c: Choices): Record<string, unknown> {
+  const numbers = (text: string) => text.split(',').map(Number);
+  return {
+    ...(c.image_size && { image_size: c.image_size }),
+    ...(c.image_layout !== 'auto' && { image_layout: c.image_layout }),
+    ...(c.image_mean && { image_mean: numbers(c.image_mean) }),
+    ...(c.image_std && { image_std: numbers(c.image_std) }),
+    ...(c.image_scale && { image_scale: Number(c.image_scale) }),
+    image_order: c.image_order,
+    image_fit: c.image_fit,
+  };
+}
+
+/** Whether both mean the same run. */
+export function sameChoices(a: Choices, b: Choices): boolean {
+  return JSON.stringify(settled(a)) === JSON.stringify(settled(b));
 }
 
 // The same run on the command line.
 export function commandLine(input: string, output: string, choices: Choices): string {
-  const { mode, target } = choices, options = toOptions(choices);
-  const words = ['octet quantize', quote(input), '-o', quote(output), '--mode', mode, '--target', target];
-  if (options.weight_type !== 'qint8') words.push('--weight-type', options.weight_type!);
-  if (options.per_channel !== undefined) words.push(options.per_channel ? '--per-channel' : '--per-tensor');
-  if (options.prepare === false) words.push('--no-prepare');
-  if (options.nodes_to_exclude) words.push('--nodes-to-exclude', quote(options.nodes_to_exclude.join(',')));
+  const { mode, target, per_channel, prepare, ...rest } = toOptions(choices);
+  const words = ['octet quantize', quote(input), '-o', quote(output), `--mode ${mode} --target ${target}`];
+  if (per_channel !== undefined) words.push(per_channel ? '--per-channel' : '--per-tensor');
+  if (prepare === false) words.push('--no-prepare');
+  for (const [key, value] of Object.entries(rest)) {
+    if (key === 'weight_type' && value === 'qint8') continue;
+    words.push(`--${key.replaceAll('_', '-')}`);
+    if (value !== true) words.push(quote(String(value)));
+  }
   return words.join(' ');
 }
 

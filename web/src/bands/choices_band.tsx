@@ -1,80 +1,73 @@
-// What to do with it. Every option shows its default and one sentence of help.
-import { CHANNELS, fitsMode, MODES, PREPARATION, TARGETS, WEIGHT_TYPES } from '../options';
-import { choices, choose } from '../state/choices';
+// What to do with the model: the mode, what matters for it, and the rest under "More".
+import { plural } from '../format';
+import { fieldsOf, MODES } from '../option_fields';
+import { DEFAULTS } from '../options';
+import type { Choices } from '../options';
+import { choices, choose, ignored, resetChoices } from '../state/choices';
 import { job } from '../state/job';
 import { inspected } from '../state/model';
 import { quantize, stale } from '../state/run';
+import { Fields } from './fields';
 
-interface SelectProps<T extends string> {
-  id: string;
-  label: string;
-  value: T;
-  entries: readonly { value: T; label: string; help: string; disabled?: boolean }[];
-  onChoose(value: T): void;
+function Modes({ mode }: { mode: Choices['mode'] }) {
+  return (
+    <>
+      <fieldset class="segmented">
+        <legend class="visually-hidden">Mode</legend>
+        {MODES.map(({ value, label }) => (
+          <label key={value} class={value === mode ? 'chosen' : ''}>
+            <input
+              type="radio" name="mode" value={value} checked={value === mode} aria-describedby="mode-help"
+              onChange={() => choose({ mode: value as Choices['mode'] })}
+            />
+            {label}
+          </label>
+        ))}
+      </fieldset>
+      <p class="help" id="mode-help">{MODES.find(({ value }) => value === mode)!.help}</p>
+    </>
+  );
 }
 
-function Select<T extends string>({ id, label, value, entries, onChoose }: SelectProps<T>) {
+export function Ignored() {
+  if (ignored.value.length === 0) return null;
+  const [what, they] = ignored.value.length === 1 ? ['an option', 'it is'] : ['options', 'they are'];
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <select
-        id={id} value={value} aria-describedby={`${id}-help`}
-        onChange={({ currentTarget }) => onChoose(currentTarget.value as T)}
-      >
-        {entries.map((entry) => (
-          <option key={entry.value} value={entry.value} disabled={entry.disabled ?? false}>{entry.label}</option>
-        ))}
-      </select>
-      <small id={`${id}-help`}>{entries.find((entry) => entry.value === value)!.help}</small>
-    </div>
+    <p class="note">
+      The address of this page names {what} that it does not know: <code>{ignored.value.join(', ')}</code>; {they} ignored.
+    </p>
+  );
+}
+
+function More() {
+  const now = choices.value;
+  const fields = fieldsOf('more', now);
+  const changed = fields.filter(({ key }) => JSON.stringify(now[key]) !== JSON.stringify(DEFAULTS[key])).length;
+  return (
+    <details class="more">
+      <summary>More{changed > 0 && `: ${plural(changed, 'option')} changed`}</summary>
+      <Fields fields={fields} />
+      <button type="button" class="quiet" onClick={resetChoices}>All options back to their defaults</button>
+    </details>
   );
 }
 
 export function ChoicesBand() {
   if (!inspected.value) return null;
-  const { mode, target, weightType, channels, preparation } = choices.value;
-  const types = WEIGHT_TYPES.map((type) => ({ ...type, disabled: !fitsMode(type.value, mode) }));
-  const type = fitsMode(weightType, mode) ? weightType : 'qint8';
+  const now = choices.value;
   return (
     <section class="band" aria-labelledby="choices">
       <h2 id="choices" class="visually-hidden">Choices</h2>
+      <Ignored />
       <form
         onSubmit={(event) => {
           event.preventDefault();
           void quantize();
         }}
       >
-        <fieldset class="segmented">
-          <legend class="visually-hidden">Mode</legend>
-          {MODES.map(({ value, label }) => (
-            <label key={value} class={value === mode ? 'chosen' : ''}>
-              <input
-                type="radio" name="mode" value={value} checked={value === mode}
-                onChange={() => choose({ mode: value })}
-              />
-              {label}
-            </label>
-          ))}
-        </fieldset>
-        <p class="help">{MODES.find(({ value }) => value === mode)!.help}</p>
-        <div class="fields">
-          <Select
-            id="target" label="It will run in" value={target} entries={TARGETS}
-            onChoose={(value) => choose({ target: value })}
-          />
-          <Select
-            id="type" label="Weights in" value={type} entries={types}
-            onChoose={(value) => choose({ weightType: value })}
-          />
-          <Select
-            id="channels" label="Scales" value={channels} entries={CHANNELS}
-            onChoose={(value) => choose({ channels: value })}
-          />
-          <Select
-            id="preparation" label="Prepare" value={preparation} entries={PREPARATION}
-            onChoose={(value) => choose({ preparation: value })}
-          />
-        </div>
+        <Modes mode={now.mode} />
+        <Fields fields={fieldsOf('first', now)} />
+        <More />
         <button type="submit" class="primary" disabled={job.value !== null && !stale.value}>Quantize</button>
       </form>
     </section>

@@ -57,8 +57,8 @@ export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
 
 /** Leaves a node in float, and runs again. */
 export async function exclude(node: string) {
-  const { excluded } = choices.value;
-  if (!excluded.includes(node)) choose({ excluded: [...excluded, node] });
+  const { nodes_to_exclude: excluded } = choices.value;
+  if (!excluded.includes(node)) choose({ nodes_to_exclude: [...excluded, node] });
 }
 
 /** Compares a run's layers with the float model's. */
