@@ -127,19 +127,3 @@ export function imageOptions(c: Choices): Record<string, unknown> {
 export function sameChoices(a: Choices, b: Choices): boolean {
   return JSON.stringify(settled(a)) === JSON.stringify(settled(b));
 }
-
-// The same run on the command line.
-export function commandLine(input: string, output: string, choices: Choices): string {
-  const { mode, target, per_channel, prepare, ...rest } = toOptions(choices);
-  const words = ['octet quantize', quote(input), '-o', quote(output), `--mode ${mode} --target ${target}`];
-  if (per_channel !== undefined) words.push(per_channel ? '--per-channel' : '--per-tensor');
-  if (prepare === false) words.push('--no-prepare');
-  for (const [key, value] of Object.entries(rest)) {
-    if (key === 'weight_type' && value === 'qint8') continue;
-    words.push(`--${key.replaceAll('_', '-')}`);
-    if (value !== true) words.push(quote(String(value)));
-  }
-  return words.join(' ');
-}
-
-const quote = (name: string) => (/^[\w.+-]+$/.test(name) ? name : `'${name.replaceAll("'", `'\\''`)}'`);

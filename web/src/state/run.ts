@@ -1,6 +1,6 @@
 // Quantizes with what is chosen, then checks and times the result: a Run.
 import { computed, signal } from '@preact/signals';
-import { toOptions } from '../options';
+import { sameChoices, toOptions } from '../options';
 import { choices, choose } from './choices';
 import { octet } from './client';
 import { announcement, asError, exclusively, problem } from './job';
@@ -12,7 +12,7 @@ import { evaluation } from './samples';
 /** Whether the reader waits for the result: then it takes the focus, and not while options are being tried. */
 export const awaited = signal(false);
 
-export const stale = computed(() => current.value !== null && current.value.choices !== choices.value);
+export const stale = computed(() => current.value !== null && !sameChoices(current.value.choices, choices.value));
 
 export const outputName = (name: string) => `${name.replace(/\.onnx$/i, '')}.int8.onnx`;
 
