@@ -44,7 +44,7 @@ function More() {
   const fields = fieldsOf('more', now);
   const changed = fields.filter(({ key }) => JSON.stringify(now[key]) !== JSON.stringify(DEFAULTS[key])).length;
   return (
-    <details class="more">
+    <details class="rest">
       <summary>More{changed > 0 && `: ${plural(changed, 'option')} changed`}</summary>
       <Fields fields={fields} />
       <button type="button" class="quiet" onClick={resetChoices}>All options back to their defaults</button>

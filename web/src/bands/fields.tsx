@@ -6,6 +6,8 @@ import { DEFAULTS } from '../options';
 import type { Choices } from '../options';
 import { choices, choose } from '../state/choices';
 
+const idOf = ({ key, group }: Field) => `${group}-${key}`;
+
 const set = (key: keyof Choices, value: unknown) => choose({ [key]: value } as Partial<Choices>);
 
 function defaultText(field: Field): string {
@@ -29,14 +31,12 @@ function Default({ field, value }: { field: Field; value: unknown }) {
   const words = `back to ${defaultText(field)}`;
   return (
     <button
-      type="button" class="default quiet" aria-label={`${field.label}: ${words}`} onClick={() => set(field.key, usual)}
+      type="button" class="default quiet" aria-describedby={`${idOf(field)}-label`} onClick={() => set(field.key, usual)}
     >
       {words}
     </button>
   );
 }
-
-const idOf = ({ key, group }: Field) => `${group}-${key}`;
 
 function Framed({ field, value, help, children }: {
   field: Field; value: unknown; help: string; children: ComponentChildren;
@@ -44,7 +44,7 @@ function Framed({ field, value, help, children }: {
   return (
     <div class="field">
       <div class="caption">
-        <label for={idOf(field)}>{field.label}</label>
+        <label id={`${idOf(field)}-label`} for={idOf(field)}>{field.label}</label>
         <Default field={field} value={value} />
       </div>
       {children}
@@ -75,7 +75,7 @@ function Switch({ field, now }: { field: SwitchField; now: Choices }) {
   return (
     <div class="field">
       <div class="caption">
-        <label class="switch">
+        <label class="switch" id={`${idOf(field)}-label`}>
           <input
             type="checkbox" {...described(field)} checked={value}
             onChange={({ currentTarget }) => set(field.key, currentTarget.checked)}

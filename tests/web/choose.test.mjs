@@ -1,0 +1,82 @@
+// Choosing: options, their defaults, the address that keeps them.
+import assert from 'node:assert/strict';
+import { quantize, sha256 } from '../wasm/octet_runs.mjs';
+import { quantizeSample } from './browser.mjs';
+import { onPage, saved } from './on_page.mjs';
+
+onPage('runs again when an option changes', {}, async (page) => {
+  await quantizeSample(page, 'Digits');
+  await page.getByLabel('Weights in').selectOption('qint16');
+  await page.getByText(/--weight-type qint16/).waitFor();
+  await page.getByText('Measured with').waitFor();
+  const { bytes } = await saved(page, 'Download digits_cnn.int8.onnx');
+  assert.equal(sha256(bytes), sha256(quantize('digits_cnn', { mode: 'weights', weight_type: 'qint16' }).model));
+});
+
+onPage('prepares first unless told not to', {}, async (page) => {
+  await quantizeSample(page, 'Digits');
+  await page.locator('.rest summary').click();
+  await page.getByLabel('Prepare first').uncheck();
+  await page.getByText(/--no-prepare/).waitFor();
+  await page.getByText('Measured with').waitFor();
+  const { bytes } = await saved(page, 'Download digits_cnn.int8.onnx');
+  const [prepared, exported] = [true, false].map((prepare) => quantize('digits_cnn', { mode: 'weights', prepare }));
+  assert.equal(sha256(bytes), sha256(exported.model));
+  assert.notEqual(sha256(bytes), sha256(prepared.model));
+});
+
+onPage('keeps options in the address, and takes them from it', {}, async (page, { url }) => {
+  await page.getByRole('button', { name: 'Digits' }).click();
+  await page.getByRole('radio', { name: 'Static' }).check();
+  await page.getByLabel('Ranges by').selectOption('percentile');
+  await page.getByLabel('Values inside the range').fill('99.99');
+  await page.locator('.rest summary').click();
+  const float = page.getByLabel('Leave in float', { exact: true });
+  await float.fill('/conv1/Conv, op:Gemm');
+  await float.press('Enter');
+  await page.getByRole('button', { name: 'Leave in float: remove op:Gemm' }).waitFor();
+  const hash = new URLSearchParams(new URL(page.url()).hash.slice(1));
+  assert.deepEqual([...hash], [
+    ['mode', 'static'], ['nodes_to_exclude', '/conv1/Conv'], ['nodes_to_exclude', 'op:Gemm'], ['method', 'percentile'],
+    ['percentile', '99.99'],
+  ]);
+  assert.ok(page.url().startsWith(`${url}#`), 'behind the #, which is not sent');
+
+  await page.reload();
+  await page.getByRole('button', { name: 'Digits' }).click();
+  assert.ok(await page.getByRole('radio', { name: 'Static' }).isChecked());
+  assert.equal(await page.getByLabel('Ranges by').inputValue(), 'percentile');
+  assert.equal(await page.getByLabel('Values inside the range').inputValue(), '99.99');
+
+  await page.getByRole('button', { name: 'back to best of all' }).click();
+  await page.locator('.rest summary').click();
+  await page.getByRole('button', { name: 'All options back to their defaults' }).click();
+  assert.equal(new URL(page.url()).hash, '#mode=static');
+});
+
+onPage('leaves out of the address what it does not know, and says so', {}, async (page, { url }) => {
+  await page.goto(`${url}#mode=weights&weight_type=qint9&flavour=sweet&block_size=64`);
+  await page.getByRole('button', { name: 'Digits' }).click();
+  await page.getByText('weight_type=qint9, flavour=sweet').waitFor();
+  assert.equal(await page.getByLabel('Weights in').inputValue(), 'qint8');
+  await page.locator('.rest summary').click();
+  assert.equal(await page.getByLabel('Block size').inputValue(), '64');
+});
+
+onPage('offers what the mode can do', {}, async (page) => {
+  await page.getByRole('button', { name: 'Digits' }).click();
+  const bits = () => page.getByLabel('Weights in').locator('option:enabled').allTextContents();
+  await page.getByLabel('Weights in').waitFor();
+  assert.equal((await bits()).length, 6);
+  await page.getByRole('radio', { name: 'Dynamic' }).check();
+  assert.deepEqual(await bits(), ['8 bits, signed', '8 bits, unsigned']);
+  await page.getByRole('radio', { name: 'Static' }).check();
+  assert.equal((await bits()).length, 4);
+  await page.locator('.rest summary').click();
+  await page.getByLabel('Written as').selectOption('qoperator');
+  await page.getByLabel('Activations in').selectOption('quint16');
+  assert.equal(await page.getByLabel('Written as').inputValue(), 'qdq');
+  // Choosing where it will run brings back what is quick there.
+  await page.getByLabel('It will run in').selectOption('x64');
+  assert.equal(await page.getByLabel('Activations in').inputValue(), 'quint8');
+});
