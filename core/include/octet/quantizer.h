@@ -26,6 +26,8 @@ class Quantizer {
   Plan& plan() { return plan_; }
   // As prepared: what the plan is of, and what calibration runs.
   const Model& model() const { return normalized_; }
+  // fingerprint_of(model()), found once.
+  const std::string& fingerprint() const;
   // Values of which calibration is to learn the ranges: those of the plan, or, with `all`, every one that some static
   // plan of the model could ask for.
   std::vector<std::string> taps(bool all = false) const;
@@ -61,6 +63,7 @@ class Quantizer {
   PlanOptions options_;
   ModelFacts facts_;
   Model normalized_;
+  mutable std::string fingerprint_;  // of normalized_, once asked for
   std::vector<PassReport> passes_;
   Plan plan_;
 };

@@ -63,6 +63,11 @@ Quantizer::Quantizer(Model model, const PlanOptions& options, const Plan* given,
   plan_.prepared = prepared;
 }
 
+const std::string& Quantizer::fingerprint() const {
+  if (fingerprint_.empty()) fingerprint_ = fingerprint_of(normalized_);
+  return fingerprint_;
+}
+
 ShapeCoverage Quantizer::shapes() const {
   Model copy = normalized_.clone();
   return cover_shapes(copy);

@@ -35,7 +35,7 @@ std::vector<std::string> Quantizer::taps(bool all) const {
 }
 
 void Quantizer::set_ranges(const Ranges& ranges) {
-  if (!ranges.model.empty() && ranges.model != fingerprint_of(normalized_)) {
+  if (!ranges.model.empty() && ranges.model != fingerprint()) {
     throw Error(ErrorCode::kUsage, "ranges", "they were learned from another model",
                 "calibrate this one, with the same --no-prepare or without it");
   }

@@ -5,18 +5,18 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/accuracy_steps.h"
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/pending_model.h"
-#include "cli/quality_floor.h"
 #include "cli/quantize_report.h"
 #include "cli/range_source.h"
+#include "cli/session_engine.h"
 #include "cli/terminal.h"
 #include "cli/text_file.h"
 #include "data/mapped_file.h"
 #include "octet/error.h"
 #include "octet/quantizer.h"
+#include "octet/search.h"
 
 namespace octet {
 namespace {
@@ -25,8 +25,6 @@ namespace fs = std::filesystem;
 
 // Below this SQNR the outputs of two models have little in common.
 constexpr double kDefaultFloor = 10;
-// How long the search for the nodes that hurt may take.
-constexpr double kFloorSeconds = 180;
 constexpr std::size_t kFloorSamples = 4;
 // A speedup whose whole interval lies below this is a loss, not noise.
 constexpr double kSlower = 0.95;
@@ -58,15 +56,16 @@ class QuantizeRun {
         });
     synthetic_ = options_.inputs.synthetic(quantizer.facts());
     QuantizeReport report;
-    Measure measure;
-    if (!options_.no_verify) measure = [this](const Quantizer& candidate) { return sqnr_of(candidate); };
+    SessionEngine::Check check;
+    if (!options_.no_verify) check = [this](const Quantizer& of, const Plan& plan) { return sqnr_of(of, plan); };
+    SessionEngine engine(options_.ranges, options_.inputs.samples.sample_options(0), std::move(check));
     // A plan that is given holds what was done already.
-    Calibrated calibrated = take_accuracy_steps(std::move(quantizer), given ? PlanOptions{} : plan_options,
-                                                options_.ranges, options_.inputs.samples.sample_options(0), measure);
-    calibrated_on_ = calibrated.samples;
-    quantizer = std::move(calibrated.quantizer);
+    AccuracySteps steps(std::move(quantizer), given ? PlanOptions{} : plan_options, engine);
+    steps.run();
+    calibrated_on_ = steps.samples();
+    quantizer = std::move(steps.quantizer());
     auto pending = write(quantizer.plan(), quantizer);
-    if (!options_.no_verify) pending = prove(quantizer, std::move(pending), report);
+    if (!options_.no_verify) pending = prove(quantizer, std::move(pending), report, engine);
     if (!options_.save_plan.empty())
       write_text_file(options_.save_plan, plan_to_json(quantizer.plan()) + "\n", options_.force);
     pending->commit();
@@ -119,14 +118,14 @@ class QuantizeRun {
     return verify_in_child(job);
   }
 
-  std::optional<double> sqnr_of(const Quantizer& quantizer) const {
-    const VerifyResult result = verify_pending(*write(quantizer.plan(), quantizer), false);
+  std::optional<double> sqnr_of(const Quantizer& quantizer, const Plan& plan) const {
+    const VerifyResult result = verify_pending(*write(plan, quantizer), false);
     if (!result.verified) return std::nullopt;
     return result.loads && result.runs && result.finite ? result.worst_sqnr_db : -kSqnrEqual;
   }
 
   std::unique_ptr<PendingModel> prove(Quantizer& quantizer, std::unique_ptr<PendingModel> pending,
-                                      QuantizeReport& report) {
+                                      QuantizeReport& report, SearchEngine& engine) {
     report.verify = verify_pending(*pending, true, is_static(quantizer));
     const auto fails = [&] {
       return report.verify->verified && !(report.verify->loads && report.verify->runs &&
@@ -152,12 +151,12 @@ class QuantizeRun {
     if (judged && report.verify->worst_sqnr_db < floor()) {
       report.first_sqnr_db = report.verify->worst_sqnr_db;
       const std::string advice = calibrated_on_ > 0 ? more_samples_advice(calibrated_on_) : "";
-      if (!advice.empty()) quantizer.plan().notes.push_back("below the floor: " + advice);
+      advise_more_samples(quantizer.plan(), calibrated_on_);
       pending.reset();  // its name is needed again
-      const Quantizer& fixed = quantizer;
-      const FloorResult held = hold_floor(quantizer.plan(), floor(), kFloorSeconds,
-                                          [&](const Plan& plan) { return verify_pending(*write(plan, fixed), false); });
-      report.changed.insert(report.changed.end(), held.changed.begin(), held.changed.end());
+      FloorSearch search(quantizer, quantizer.plan(), floor(), kFloorSeconds, engine);
+      search.run();
+      quantizer.plan() = search.plan();
+      report.changed.insert(report.changed.end(), search.changed().begin(), search.changed().end());
       pending = write(quantizer.plan(), quantizer);
       report.verify = verify_pending(*pending, true, is_static(quantizer));
       if (report.verify->verified && report.verify->worst_sqnr_db < floor() && !options_.force) {

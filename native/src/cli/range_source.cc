@@ -34,29 +34,22 @@ ChannelObservations RangeSource::observe(const Model& model, const SampleOptions
   const auto samples = open_samples(calib.calib, inputs_of(model), options);
   CalibrationOptions calibration;
   calibration.channels = taps;
+  calibration.fingerprint = "";  // of ranges, of which there are none
   calibration.progress = [](double fraction) { Terminal::progress("looking at channels", fraction); };
   return run_calibration(model, {}, *samples, calibration).channels;
 }
 
-RangeSource::Filled RangeSource::fill(Quantizer& quantizer, const SampleOptions& options) const {
-  if (!ranges.empty()) {
-    const Ranges learned = read_ranges_file(ranges);
-    try {
-      quantizer.set_ranges(learned);
-    } catch (const Error& fault) {
-      throw Error(fault.code(), ranges, fault.problem(), fault.next());
-    }
-    return {learned.samples, {}};
-  }
-  if (calib.calib.empty()) return {};
+std::optional<LearnedRanges> RangeSource::learn(const Quantizer& quantizer, const SampleOptions& options) const {
+  if (!ranges.empty()) return LearnedRanges{read_ranges_file(ranges), {}, ranges};
+  if (calib.calib.empty()) return std::nullopt;
   const auto samples = open_samples(calib.calib, inputs_of(quantizer.model()), options);
   CalibrationOptions calibration;
+  calibration.fingerprint = quantizer.fingerprint();
   calibration.progress = [](double fraction) { Terminal::progress("calibrating", fraction); };
   Calibration result = run_calibration(quantizer.model(), quantizer.taps(), *samples, calibration);
-  quantizer.set_ranges(result.ranges);
-  Filled filled{samples->size(), std::move(result.notes)};
-  if (std::string hint = few_samples_hint(filled.samples); !hint.empty()) filled.notes.push_back(std::move(hint));
-  return filled;
+  LearnedRanges learned{std::move(result.ranges), std::move(result.notes), {}};
+  if (std::string hint = few_samples_hint(samples->size()); !hint.empty()) learned.notes.push_back(std::move(hint));
+  return learned;
 }
 
 }  // namespace octet

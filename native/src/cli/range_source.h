@@ -1,11 +1,12 @@
 // Where static mode's ranges come from: samples that are run now, or what octet calibrate wrote.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/model_options.h"
-#include "octet/quantizer.h"
+#include "octet/search_engine.h"
 
 namespace octet {
 
@@ -20,12 +21,8 @@ struct RangeSource {
   // Runs the samples and observes values channel by channel. Throws Error(kUsage) where there are only ranges.
   ChannelObservations observe(const Model& model, const SampleOptions& samples,
                               const std::vector<ChannelTap>& taps) const;
-  // Gives the plan the ranges it lacks.
-  struct Filled {
-    std::size_t samples = 0;         // that the ranges were learned from
-    std::vector<std::string> notes;  // what the user should know
-  };
-  Filled fill(Quantizer& quantizer, const SampleOptions& samples) const;
+  // The ranges that the plan lacks; nothing where no source is given.
+  std::optional<LearnedRanges> learn(const Quantizer& quantizer, const SampleOptions& samples) const;
 };
 
 }  // namespace octet

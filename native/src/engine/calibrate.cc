@@ -48,7 +48,7 @@ class CalibrationRun {
     engine_.optimize = false;
     engine_.threads = options.threads;
     engine_.give_back = true;
-    result_.ranges.model = fingerprint_of(prepared);
+    result_.ranges.model = options.fingerprint ? *options.fingerprint : fingerprint_of(prepared);
   }
 
   Calibration run(SampleReader& samples) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,11 @@ struct CalibrationOptions {
   // Bytes of values alive at once, besides the weights. The model runs in as many segments as that takes. More makes
   // nothing faster: values are looked at soon after they were made.
   std::uint64_t memory_budget = std::uint64_t{16} << 20;
-  unsigned threads = 0;  // 0 = as many as the machine has; what is observed does not depend on it
-  bool observe = true;   // without, only runs: what the rest of the work costs
+  unsigned threads = 0;                   // 0 = as many as the machine has; what is observed does not depend on it
+  bool observe = true;                    // without, only runs: what the rest of the work costs
   std::vector<ChannelTap> channels = {};  // values to be observed channel by channel, taps or not
+  // Of the model, where it is known already; finding it reads every weight.
+  std::optional<std::string> fingerprint = {};
   // Called after every segment with the share of the work that is done.
   std::function<void(double fraction)> progress = {};
 };

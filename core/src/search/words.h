@@ -1,0 +1,11 @@
+// Figures as searches tell them in notes.
+#pragma once
+
+#include <string>
+
+namespace octet {
+
+std::string decibels(double db);     // "38.1 dB", "equal", "not comparable"
+std::string shortest(double value);  // as few digits as tell it apart: "0.5", "1"
+
+}  // namespace octet
