@@ -1,9 +1,11 @@
 // The core as a module. Everything is synchronous: call it from a worker. Nothing is fetched but the module itself.
 // Failures are returned; only what a callback of the request throws passes through as it is.
 
+import type { ActivationHistogramsRequest, Histograms, WeightHistogramsRequest } from './histograms.js';
 import type { LayersRequest, StartedLayers } from './layers.js';
 import type { PassReport, Plan, Report } from './report.js';
 
+export type * from './histograms.js';
 export type * from './layers.js';
 export type * from './report.js';
 
@@ -318,6 +320,10 @@ export interface OctetModule {
   start_calibration(request: CalibrationRequest): StartedCalibration | Failure;
   /** Adds up what was learned on parts of a data set: the same as one run over all of it. */
   merge_ranges(parts: (string | object)[]): MergedRanges | Failure;
+  /** How stored weights are spread, channel by channel too. */
+  weight_histograms(request: WeightHistogramsRequest): Histograms | Failure;
+  /** How the values that calibration saw are spread. */
+  activation_histograms(request: ActivationHistogramsRequest): Histograms | Failure;
   make_samples(request: SamplesRequest): Samples | Failure;
   /** Begins to look where a quantized model loses. */
   start_layers(request: LayersRequest): StartedLayers | Failure;

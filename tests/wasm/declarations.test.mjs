@@ -169,6 +169,22 @@ test('samples and judgements are what they say', { skip }, () => {
   assert.deepEqual(declarations.compare('Judged', octet.judge_runs(request)), []);
 });
 
+test('histograms are what they say', { skip }, async () => {
+  const model = modelBytes('digits_cnn'), { plan } = quantize('digits_cnn', { mode: 'weights' }).report;
+  const tensors = plan.tensors.map(({ tensor, axis }) => ({ tensor, axis }));
+  const request = { model, options: { mode: 'weights' }, tensors, bins: 20 };
+  assert.deepEqual(declarations.compare('WeightHistogramsRequest', request), []);
+  const weights = octet.weight_histograms(request);
+  assert.deepEqual(declarations.compare('Histograms', weights), []);
+  assert.equal(weights.histograms.length, tensors.length);
+  const seen = octet.activation_histograms({ ranges: await rangesOf('digits_cnn') });
+  assert.deepEqual(declarations.compare('Histograms', seen), []);
+  for (const { counts, values } of [...weights.histograms, ...seen.histograms]) {
+    assert.equal(counts.reduce((sum, count) => sum + count), values);
+  }
+  assert.match(errorOf({ ...request, tensors: [{ tensor: 'nowhere' }] }, octet.weight_histograms).message, /nowhere/);
+});
+
 test('a failure is what they say', { skip }, () => {
   assert.deepEqual(declarations.compare('Failure', { error: errorOf({ model: new Uint8Array(3) }) }), []);
 });
