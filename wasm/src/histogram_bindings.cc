@@ -47,10 +47,13 @@ val shown(const std::string& tensor, const ValueHistogram& histogram) {
 
 val weight_histograms(val request) {
   return guarded([&] {
-    PlanOptions options = given_of(request).options.plan_options;
+    const PlanOptions options = given_of(request).options.plan_options;
     // Planned or not, the names are those of the prepared model.
     Model model = load(request);
-    options.prepare ? static_cast<void>(prepare(model, {})) : normalize(model);
+    if (options.prepare)
+      prepare(model, {});
+    else
+      normalize(model);
     val result = val::array();
     const val tensors = request["tensors"];
     for (unsigned i = 0, count = tensors["length"].as<unsigned>(); i < count; ++i) {
