@@ -12,7 +12,7 @@ import type { Run } from '../state/runs';
 interface Props {
   run: Run;
   row: LayerRow;
-  exclude: ((node: string) => void) | null;
+  exclude: ((nodes: string[]) => void) | null;
   busy: boolean;
 }
 
@@ -30,30 +30,37 @@ const ACTION_WORDS = {
 export function LayerDetail({ run, row, exclude, busy }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus({ preventScroll: false }), []);
-  const { planned } = row;
-  const action = planned?.action ?? 'keep';
   return (
     <div class="layer-detail">
       <h4 ref={heading} tabIndex={-1}>
         {row.name}
       </h4>
-      <p>
-        {row.op && `${row.op}. `}
-        {ACTION_WORDS[action]}{' '}
-        {planned && action !== 'keep' && planned.node !== row.name && `Computed with ${planned.node}.`}
-      </p>
+      <p>{whatItIs(row)}</p>
       <Losses row={row} />
       {row.weights.slice(0, MOST_WEIGHTS).map((name) => (
         <Weight key={name} run={run} name={name} />
       ))}
       {run.ranges !== null && row.value && <Values run={run} name={row.value} />}
-      {planned && action !== 'keep' && exclude && (
-        <button type="button" class="primary" disabled={busy} onClick={() => exclude(planned.node)}>
-          Keep in float and run again
+      {row.causes.length > 0 && exclude && (
+        <button type="button" class="primary" disabled={busy} onClick={() => exclude(row.causes)}>
+          {row.causes[0] === row.name ? 'Keep' : `Keep ${listed(row.causes)}`} in float and run again
         </button>
       )}
     </div>
   );
+}
+
+const listed = (names: string[]) =>
+  names.length > 2 ? `${names[0]!} and ${names.length - 1} more` : names.join(' and ');
+
+function whatItIs({ op, name, planned, causes }: LayerRow): string {
+  const start = op ? `${op}. ` : '';
+  const action = planned?.action ?? 'keep';
+  if (action === 'keep' && causes.length > 0) {
+    return `${start}It computes in float; its value is rounded for ${listed(causes)}, in integers.`;
+  }
+  const taken = planned && planned.node !== name ? ` ${planned.node} computes it in the same step.` : '';
+  return `${start}${ACTION_WORDS[action]}${taken}`;
 }
 
 function Losses({ row: { own, weight, soFar } }: { row: LayerRow }) {

@@ -12,7 +12,7 @@ const FIRST_ROWS = 60;
 interface Props {
   run: Run;
   /** Null where the float model is not open: then nothing can be asked of it. */
-  ask: { debug(): void; exclude(node: string): void } | null;
+  ask: { debug(): void; exclude(nodes: string[]): void } | null;
   busy: boolean;
 }
 
@@ -43,7 +43,7 @@ function Ask({ run, ask, busy }: Props) {
   );
 }
 
-function Layers({ run, exclude, busy }: { run: Run; exclude: ((node: string) => void) | null; busy: boolean }) {
+function Layers({ run, exclude, busy }: { run: Run; exclude: ((nodes: string[]) => void) | null; busy: boolean }) {
   const orders = ordersOf(layerRows(run, 'model'));
   const [asked, setOrder] = useState<Order>(orders[0]!);
   const [selected, setSelected] = useState<string | null>(null);
@@ -96,9 +96,9 @@ function LayerTable({ rows, selected, onSelect }: TableProps) {
         <thead>
           <tr>
             <th scope="col">layer</th>
-            {own && <th scope="col">own rounding</th>}
+            {own && <th scope="col">rounding</th>}
             {weight && <th scope="col">weights</th>}
-            <th scope="col">up to there</th>
+            <th scope="col">so far</th>
           </tr>
         </thead>
         <tbody>

@@ -3,16 +3,19 @@ import { useEffect, useRef } from 'preact/hooks';
 import '../results.css';
 import { job } from '../state/job';
 import { loaded } from '../state/model';
-import { awaited, debugLayers, exclude } from '../state/run';
+import { choose } from '../state/choices';
+import { awaited, debugLayers, exclude, quantize } from '../state/run';
 import { baseline, current } from '../state/runs';
 import type { Run } from '../state/runs';
 import { becauseOf, setupOf, verdictSentence } from '../take/verdict_words';
+import { Advice } from './advice';
+import type { AdviceActions } from './advice';
 import { Explained } from './explained';
 import { LayersBand } from './layers_band';
 import { Pictures } from './pictures';
 import { Take } from './take';
 
-function Verdict({ run }: { run: Run }) {
+function Verdict({ run, actions }: { run: Run; actions: AdviceActions | null }) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     if (awaited.value) heading.current?.focus();
@@ -23,6 +26,7 @@ function Verdict({ run }: { run: Run }) {
         {verdictSentence(run, job.value !== null)}
       </h2>
       <p class="because">{becauseOf(run)}</p>
+      <Advice next={run.comparison?.verdict.next ?? []} actions={actions} busy={job.value !== null} />
     </div>
   );
 }
@@ -37,10 +41,14 @@ export function ResultBand() {
   // A run can be older than the model that is open.
   const { source } = run;
   const open = loaded.value?.name === source.name;
-  const ask = open ? { debug: () => void debugLayers(run), exclude: (node: string) => void exclude(node) } : null;
+  const findLayers = () => void debugLayers(run);
+  const ask = open
+    ? { debug: findLayers, exclude: (nodes: string[]) => nodes.forEach((node) => void exclude(node)) }
+    : null;
+  const actions = open ? { choose, findLayers, again: () => void quantize() } : null;
   return (
     <section class="band result" aria-label="Result">
-      <Verdict run={run} />
+      <Verdict run={run} actions={actions} />
       <Pictures run={run} pinned={pinned} threads={threadCounts()} />
       <p class="setup">{run.comparison ? setupOf(run.comparison) : ''}</p>
       {run.calibrated && <p class="setup">Ranges from {run.calibrated.description}.</p>}

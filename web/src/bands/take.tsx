@@ -52,9 +52,15 @@ export function Take({ run, pinned }: { run: Run; pinned: Run | null }) {
       </div>
       <div class="command">
         <p>The same bytes on the command line{needs && `, with ${needs} beside it`}:</p>
-        <code>{commandOf(run)}</code>
+        <Command text={commandOf(run)} />
         <CopyButton label="Copy" text={() => commandOf(run)} />
       </div>
     </section>
   );
+}
+
+// Breaks before a flag, not inside of one.
+function Command({ text }: { text: string }) {
+  const words = text.split(/ (?=-)/);
+  return <code>{words.map((word, i) => [i > 0 && ' ', <span key={word}>{word}</span>])}</code>;
 }

@@ -15,8 +15,10 @@ export interface LayerRow {
   weight?: number | null;
   soFar?: number | null;
   weights: string[];
-  /** The node whose fate decides: the layer itself, or the one that took it in. */
+  /** The layer itself, or the node that took it in. */
   planned: PlannedNode | null;
+  /** Nodes for which something is rounded here, which keeping them in float would spare. */
+  causes: string[];
   /** Place in the model. */
   order: number;
 }
@@ -33,25 +35,35 @@ export const ORDERS: { value: Order; label: string }[] = [
 const lowest = (values: (number | null)[]) =>
   values.reduce((low, value) => (low === null || value === null ? null : Math.min(low, value)));
 
-function plannedNodes(run: Run) {
+interface Planned {
+  of(node: string, value: string): PlannedNode | null;
+  causes(planned: PlannedNode | null, value: string): string[];
+  order(node: string): number;
+}
+
+function plannedNodes({ report: { plan } }: Run): Planned {
   const byNode = new Map<string, PlannedNode>();
   const byValue = new Map<string, PlannedNode>();
+  const readers = new Map<string, string[]>();
   const order = new Map<string, number>();
-  run.report.plan.nodes.forEach((node, at) => {
+  plan.nodes.forEach((node, at) => {
     order.set(node.node, at);
-    if (node.action === 'keep' && byNode.has(node.node)) return;
     byNode.set(node.node, node);
     for (const value of node.writes ?? []) byValue.set(value, node);
-    if (node.absorbs) byNode.set(node.absorbs, node);
+    for (const value of node.reads ?? []) readers.set(value, [...(readers.get(value) ?? []), node.node]);
   });
   // What was taken in is listed too, as kept; the node that took it in decides.
-  for (const node of run.report.plan.nodes) if (node.absorbs) byNode.set(node.absorbs, node);
-  return { byNode, byValue, order };
+  for (const node of plan.nodes) if (node.absorbs) byNode.set(node.absorbs, node);
+  return {
+    of: (node, value) => byNode.get(node) ?? byValue.get(value) ?? null,
+    causes: (planned, value) => (planned && planned.action !== 'keep' ? [planned.node] : (readers.get(value) ?? [])),
+    order: (node) => order.get(node) ?? -1,
+  };
 }
 
 function rowsOf(run: Run): LayerRow[] {
   const layers = run.layers!;
-  const { byNode, byValue, order } = plannedNodes(run);
+  const plan = plannedNodes(run);
   const weightsOf = new Map<string, { names: string[]; dbs: (number | null)[] }>();
   for (const { weight, nodes, sqnr_db } of layers.weights) {
     for (const node of nodes) {
@@ -59,25 +71,30 @@ function rowsOf(run: Run): LayerRow[] {
       weightsOf.set(node, { names: [...known.names, weight], dbs: [...known.dbs, sqnr_db] });
     }
   }
+  const compared = new Set(layers.values.map(({ node }) => node));
+  const shown = new Set<string>();
   const rows = layers.values.map((value): LayerRow => {
-    const weights = weightsOf.get(value.node);
-    const planned = byNode.get(value.node) ?? byValue.get(value.value) ?? null;
+    const planned = plan.of(value.node, value.value);
+    // A product whose own value is gone, since it took the next node in, shows its weights there.
+    const holder = planned && !compared.has(planned.node) ? planned.node : value.node;
+    const weights = weightsOf.get(value.node) ?? weightsOf.get(holder);
+    shown.add(value.node).add(holder);
     return {
       key: value.value,
       name: value.node || value.value,
       op: value.op,
       value: value.value,
       planned,
+      causes: plan.causes(planned, value.value),
       ...(value.qdq_err ? { own: value.qdq_err.sqnr_db } : {}),
       soFar: value.xmodel_err.sqnr_db,
       ...(weights ? { weight: lowest(weights.dbs), weights: weights.names } : { weights: [] }),
-      order: order.get(value.node) ?? -1,
+      order: plan.order(value.node),
     };
   });
-  const shown = new Set(rows.map(({ name }) => name));
   for (const [node, { names, dbs }] of weightsOf) {
     if (shown.has(node)) continue;
-    const planned = byNode.get(node) ?? null;
+    const planned = plan.of(node, '');
     rows.push({
       key: `node ${node}`,
       name: node,
@@ -86,7 +103,8 @@ function rowsOf(run: Run): LayerRow[] {
       weight: lowest(dbs),
       weights: names,
       planned,
-      order: order.get(node) ?? -1,
+      causes: plan.causes(planned, ''),
+      order: plan.order(node),
     });
   }
   return rows;

@@ -39,11 +39,13 @@ function flagsOf(options: Options): Flag[] {
   when(options.reduce_range, '--reduce-range');
   when(options.block_size, '--block-size', options.block_size);
   if (options.mode === 'static') {
-    when(options.format, '--format', options.format);
-    when(options.activation_type, '--activation-type', options.activation_type);
+    when(options.format && options.format !== 'qdq', '--format', options.format);
+    const { activation_type, method } = options;
+    when(activation_type && activation_type !== 'quint8', '--activation-type', activation_type);
     when(options.symmetric_activations, '--symmetric-activations');
-    when(options.method, '--method', options.method);
+    when(method && method !== 'best', '--method', method);
     when(options.percentile !== undefined, '--percentile', options.percentile);
+    when(options.round_outputs, '--round-outputs');
   }
   when(nodes_to_quantize?.length, '--nodes-to-quantize', nodes_to_quantize);
   when(nodes_to_exclude?.length, '--nodes-to-exclude', nodes_to_exclude);

@@ -30,6 +30,7 @@ const NAMES: Partial<Record<keyof Options, string>> = {
   symmetric_activations: 'symmetric activations',
   method: 'range method',
   percentile: 'percentile',
+  round_outputs: 'round outputs',
   block_size: 'block size',
   nodes_to_quantize: 'only the nodes',
   nodes_to_exclude: 'in float',
