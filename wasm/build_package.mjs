@@ -16,7 +16,9 @@ function stop(message) {
   process.exit(1);
 }
 
-if (!existsSync(join(module, 'octet.mjs'))) stop(`${module}/octet.mjs is not there; ninja -C build/wasm octet_wasm makes it`);
+if (!existsSync(join(module, 'octet.mjs'))) {
+  stop(`${module}/octet.mjs is not there; ninja -C build/wasm octet_wasm makes it`);
+}
 
 rmSync(join(output, 'lib'), { recursive: true, force: true });
 try {
@@ -33,5 +35,6 @@ for (const name of [...readdirSync(here).filter((name) => name.endsWith('.d.ts')
 }
 copyFileSync(join(here, '../LICENSE'), join(output, 'LICENSE'));
 
-const { private: _, scripts, devDependencies, ...manifest } = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
+const whole = JSON.parse(readFileSync(join(here, 'package.json'), 'utf8'));
+const { private: _, scripts, devDependencies, ...manifest } = whole;
 writeFileSync(join(output, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);

@@ -4,7 +4,8 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ROOT } from '../wasm/load_octet.mjs';
-import { quantize, sha256 } from '../wasm/octet_runs.mjs';
+import { rangesOf } from '../wasm/calibrated.mjs';
+import { modelBytes, octet, quantize, sha256 } from '../wasm/octet_runs.mjs';
 import { launch, openPage, strangers } from './browser.mjs';
 import { makeProject } from './package_project.mjs';
 
@@ -14,8 +15,9 @@ let browser, folder;
 
 before(async () => {
   folder = project.build();
-  for (const name of ['digits_cnn', 'gpt_char']) cpSync(join(ROOT, `tests/data/${name}.onnx`), join(folder, `${name}.onnx`));
-  for (const part of ['calib', 'eval']) cpSync(join(ROOT, 'tests/data/digits_cnn', part), join(folder, part), { recursive: true });
+  const copy = (from, to) => cpSync(join(ROOT, 'tests/data', from), join(folder, to), { recursive: true });
+  for (const name of ['digits_cnn.onnx', 'gpt_char.onnx']) copy(name, name);
+  for (const part of ['calib', 'eval']) copy(join('digits_cnn', part), part);
   browser = await launch();
 });
 after(async () => {
@@ -34,7 +36,8 @@ async function helpers(page) {
       return { name, blob: await get(`${part}/${name}`) };
     }));
     window.bytesOf = async (blob) => [...new Uint8Array(await blob.arrayBuffer())];
-    window.failureOf = (work) => work.then(() => 'it did not fail', ({ name, message, error }) => ({ name, message, error }));
+    window.failureOf = (work) =>
+      work.then(() => 'it did not fail', ({ name, message, error }) => ({ name, message, error }));
   });
 }
 
@@ -66,9 +69,8 @@ inPage('the README\'s first example quantizes, with progress, and compares', {},
     const file = await window.modelFile('digits_cnn');
     const { output, comparison } = await window.example.shrink(file, onProgress, new AbortController().signal);
     const stages = [...new Set(told.map(({ stage }) => stage))];
-    return {
-      bytes: await window.bytesOf(output.model), name: output.name, words: window.example.tell(comparison), stages, comparison,
-    };
+    const words = window.example.tell(comparison);
+    return { bytes: await window.bytesOf(output.model), name: output.name, words, stages, comparison };
   });
   assert.equal(name, 'digits_cnn.int8.onnx');
   assert.equal(sha256(Uint8Array.from(bytes)), sha256(quantize('digits_cnn', { mode: 'weights' }).model));
@@ -96,4 +98,152 @@ inPage('several threads where the page is isolated', { headers: ISOLATED }, asyn
   assert.ok(comparison.worst_sqnr_db > 20, `${comparison.worst_sqnr_db}`);
   assert.equal(comparison.environment.isolated, true);
   assert.equal(comparison.environment.threads_note, undefined);
+});
+
+inPage('the README\'s second example makes a static model; ranges are those of Node', {}, async (evaluate) => {
+  const { bytes, ranges, told, again } = await evaluate(async () => {
+    const model = { name: 'digits.onnx', model: await window.modelFile('digits_cnn') };
+    const files = await window.sampleFiles('calib', 8), told = [];
+    const onProgress = ({ stage, done, total }) => told.push([stage, done, total]);
+    const { output, ranges } = await window.octet.quantize(
+      model, { calib: { files }, method: 'best', target: 'wasm' }, { onProgress });
+    const pictures = Array.from({ length: 3 }, (_, i) => new Float32Array(64).fill(i));
+    const again = await window.example.makeStatic(model, pictures);
+    return { bytes: await window.bytesOf(output.model), ranges, told, again: JSON.parse(again.ranges).samples };
+  });
+  const learned = await rangesOf('digits_cnn');
+  assert.equal(ranges, learned);
+  const { model } = quantize('digits_cnn', { method: 'best' }, { ranges: learned });
+  assert.equal(sha256(Uint8Array.from(bytes)), sha256(model));
+  assert.deepEqual(told.filter(([stage]) => stage === 'calibrate').at(-1), ['calibrate', 8, 8]);
+  assert.equal(again, 3);
+});
+
+inPage('samples are taken one by one, as tensors, from a generator', {}, async (evaluate) => {
+  const { asked, samples, cut } = await evaluate(async () => {
+    const asked = [], model = await window.modelFile('digits_cnn');
+    async function* given() {
+      for (let i = 0; i < 5; ++i) {
+        asked.push(i);
+        const data = Array.from({ length: 64 }, (_, k) => k % (i + 2));
+        yield { image: { type: 'float32', dims: [1, 1, 8, 8], data } };
+      }
+    }
+    const { samples } = await window.octet.calibrate(model, given());
+    async function* broken() {
+      yield* given();
+      throw new RangeError('no more of these');
+    }
+    const cut = await window.failureOf(window.octet.calibrate(model, broken()));
+    return { asked, samples, cut };
+  });
+  assert.equal(samples, 5);
+  assert.deepEqual(asked, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
+  assert.deepEqual([cut.name, cut.message], ['RangeError', 'no more of these']);
+});
+
+inPage('layers are compared, the worst first', {}, async (evaluate) => {
+  const { layers, told } = await evaluate(async () => {
+    const model = await window.modelFile('digits_cnn'), told = [];
+    const calib = { files: await window.sampleFiles('calib', 8) };
+    const { output } = await window.octet.quantize(model, { calib });
+    const samples = { files: await window.sampleFiles('eval', 2) };
+    const onProgress = ({ stage, done }) => told.push([stage, done]);
+    return { layers: await window.octet.compareLayers(model, output, { samples }, { onProgress }), told };
+  });
+  assert.equal(layers.samples, 2);
+  assert.ok(layers.rounded > 4 && layers.rounded_matched === layers.rounded, JSON.stringify(layers).slice(0, 300));
+  const rounding = layers.values.filter(({ qdq_err }) => qdq_err).map(({ qdq_err }) => qdq_err.sqnr_db);
+  assert.deepEqual(rounding, rounding.toSorted((a, b) => a - b));
+  assert.ok(told.every(([stage]) => stage === 'layers'));
+});
+
+inPage('prepares, and inspects what came of it', {}, async (evaluate) => {
+  const { name, nodes, report } = await evaluate(async () => {
+    const { output, report } = await window.octet.prepare(await window.modelFile('gpt_char'), { dims: { batch: 1 } });
+    return { name: output.name, nodes: (await window.octet.inspect(output)).report.model.nodes, report };
+  });
+  assert.equal(name, 'gpt_char.prepared.onnx');
+  assert.equal(nodes, report.nodes.after);
+  const options = { dims: { batch: 1 } };
+  assert.deepEqual(report, octet.prepare_model({ model: modelBytes('gpt_char'), options }).report);
+});
+
+const STAGES = ['plan', 'write', 'calibrate', 'runtime', 'check', 'time', 'layers'];
+
+inPage('an abort in any stage rejects with its reason, and work goes on', {}, async (evaluate) => {
+  const ended = await evaluate(async (stages) => {
+    const file = await window.modelFile('digits_cnn'), { quantize, compare, compareLayers } = window.octet;
+    const calib = { files: await window.sampleFiles('calib', 8) };
+    const { output } = await quantize(file, { calib });
+    const ended = {};
+    for (const stage of stages) {
+      const controller = new AbortController(), reason = new Error(`enough of ${stage}`);
+      const onProgress = (progress) => progress.stage === stage && controller.abort(reason);
+      const hooks = { onProgress, signal: controller.signal };
+      const work = {
+        plan: () => quantize(file, {}, hooks), write: () => quantize(file, {}, hooks),
+        calibrate: () => quantize(file, { calib }, hooks), layers: () => compareLayers(file, output, {}, hooks),
+      };
+      await (work[stage] ?? (() => compare(file, output, {}, hooks)))().then(
+        () => (ended[stage] = 'it came to its end'), (error) => (ended[stage] = error === reason));
+    }
+    const before = new AbortController();
+    before.abort(new Error('before'));
+    ended.before = await window.failureOf(quantize(file, {}, { signal: before.signal }));
+    // One that waits is taken out of the queue; those around it are not touched.
+    const waiting = new AbortController();
+    const first = quantize(file);
+    const second = window.failureOf(quantize(file, {}, { signal: waiting.signal }));
+    const third = quantize(file, { mode: 'weights' });
+    waiting.abort(new Error('waited long enough'));
+    ended.queue = [(await first).report.plan.mode, (await second).message, (await third).report.plan.mode];
+    return ended;
+  }, STAGES);
+  for (const stage of STAGES) assert.equal(ended[stage], true, `${stage}: ${ended[stage]}`);
+  assert.equal(ended.before.message, 'before');
+  assert.deepEqual(ended.queue, ['dynamic', 'waited long enough', 'weights']);
+});
+
+inPage('failures are in words, with a way on', {}, async (evaluate) => {
+  const failures = await evaluate(async () => {
+    const { quantize, calibrate, compare, inspect, Octet } = window.octet, { failureOf } = window;
+    const file = await window.modelFile('digits_cnn'), { output } = await quantize(file);
+    const cut = { name: 'cut.onnx', model: file.slice(0, 5000) };
+    const split = (await quantize(file, { mode: 'weights', external_data: true })).output;
+    const small = { image: { type: 'float32', dims: [1, 1, 4, 4], data: new Float32Array(16) } };
+    const lacking = new Octet({ createWorker: () => new Worker('nowhere.js', { type: 'module' }) });
+    const closed = new Octet(), closing = failureOf(closed.inspect(file));
+    closed.close();
+    return {
+      cut: await failureOf(inspect(cut)),
+      option: await failureOf(quantize(file, { mode: 'magic' })),
+      missing: await failureOf(inspect({ name: 'split.onnx', model: split.model })),
+      function: await failureOf(quantize(file, { mode: () => 1 })),
+      model: await failureOf(quantize('digits.onnx')),
+      source: await failureOf(calibrate(file, 7)),
+      none: await failureOf(calibrate(file, [])),
+      sample: await failureOf(calibrate(file, [small])),
+      files: await failureOf(calibrate(file, { files: [{ name: 'a.txt', blob: new Blob(['a']) }] })),
+      npz: await failureOf(calibrate(file, { files: [{ name: 'a.npz', blob: new Blob(['a']) }] })),
+      candidate: await failureOf(compare(file, { name: 'cut.onnx', model: output.model.slice(0, 9000) })),
+      worker: await failureOf(lacking.inspect(file)),
+      closing: await closing,
+      closed: await failureOf(closed.inspect(file)),
+      after: (await inspect(file)).report.model.nodes > 0,
+    };
+  });
+  const { closing, closed, after, ...rest } = failures;
+  for (const [what, { name, error }] of Object.entries(rest)) {
+    assert.equal(name, 'OctetError', `${what}: ${JSON.stringify(rest[what])}`);
+    assert.ok(error.problem && error.message && error.exit_status, `${what}: ${JSON.stringify(error)}`);
+  }
+  const codes = Object.fromEntries(Object.entries(rest).map(([what, { error }]) => [what, error.code]));
+  assert.deepEqual(codes, {
+    cut: 'malformed', option: 'usage', missing: 'read', function: 'usage', model: 'usage', source: 'usage',
+    none: 'data', sample: 'data', files: 'data', npz: 'data', candidate: 'run', worker: 'internal',
+  });
+  assert.equal(rest.missing.error.missing, 'digits_cnn.int8.onnx.data');
+  assert.equal(rest.worker.error.next, 'try again');
+  assert.deepEqual([closing.name, closed.name, after], ['AbortError', 'AbortError', true]);
 });

@@ -1,4 +1,4 @@
-// A project like that of anyone who uses the package: made from nothing, with the packed tarball from npm, built by Vite.
+// A project like that of anyone who uses the package: made from nothing, with the packed tarball, built by Vite.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { ROOT } from '../wasm/load_octet.mjs';
 import { PACKAGE } from '../wasm/package.mjs';
 
-const HTML = '<!doctype html><title>mine</title><link rel="icon" href="data:,"><script type="module" src="/src/main.ts"></script>';
+const HTML = `<!doctype html><title>mine</title><link rel="icon" href="data:,">
+<script type="module" src="/src/main.ts"></script>`;
 
 // What tests call from outside.
 const MAIN = `
@@ -20,7 +21,8 @@ const TYPES = { compilerOptions: {
   types: [],
 } };
 
-const versionOf = (name) => JSON.parse(readFileSync(join(ROOT, 'web/node_modules', name, 'package.json'), 'utf8')).version;
+const manifestOf = (name) => readFileSync(join(ROOT, 'web/node_modules', name, 'package.json'), 'utf8');
+const versionOf = (name) => JSON.parse(manifestOf(name)).version;
 
 // The TypeScript of wasm/README.md, one block after the other.
 export function readmeCode() {

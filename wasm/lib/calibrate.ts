@@ -1,9 +1,9 @@
 // Runs samples through a model with onnxruntime-web, segment by segment, and has the core look at what flows between
-// its nodes. Memory holds what is alive at the end of a segment, however many samples and values there are. Call it from
-// a worker; needs nothing of a browser.
+// its nodes. Memory holds what is alive at the end of a segment, however many samples and values there are. For workers;
+// needs nothing of a browser.
 import type { ByteReader, Calibration, OctetModule, Options, Request, Segment, TensorValue } from '../octet.js';
 import { checked, failure, OctetError } from './error.js';
-import { ARRAYS, complaint, toTensor } from './tensors.js';
+import { ARRAYS, asFailure, toTensor } from './tensors.js';
 import type { HasTensors } from './tensors.js';
 import type { Calibrated, SampleLike } from './types.js';
 
@@ -186,7 +186,7 @@ class Run {
     try {
       return await work();
     } catch (fault) {
-      throw failure('run', `${problem}: ${complaint(fault)}`, '', where);
+      throw asFailure('run', problem, fault, where);
     }
   }
 

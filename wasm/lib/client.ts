@@ -1,5 +1,5 @@
-// The page's end of a worker. Requests are done in their order; an abort ends the worker in whatever it is doing, and the
-// next request starts another.
+// The page's end of a worker. Requests are done in their order; an abort ends the worker in whatever it is doing, and
+// the next request starts another.
 import type { Sample } from '../octet.js';
 import { failure, OctetError } from './error.js';
 import type { FromWorker, Kind, Replies, Requests, ToWorker } from './protocol.js';
@@ -118,6 +118,7 @@ export class WorkClient {
       case 'done':
         return current.resolve(message.result as never);
       case 'failed':
+        if (message.fatal) this.#stop();
         return current.reject(new OctetError(message.error));
     }
   }

@@ -1,9 +1,9 @@
 // onnxruntime-web behind one small class: tensors in and out as the core has them.
 import * as Ort from 'onnxruntime-web/wasm';
-import type { Sample, TensorValue } from '../octet.js';
+import type { Sample, TensorValue, Written } from '../octet.js';
 import { failure } from './error.js';
 import { bytesOf } from './readers.js';
-import { ARRAYS, complaint, toTensor } from './tensors.js';
+import { ARRAYS, asFailure, toTensor } from './tensors.js';
 import type { ModelFiles } from './types.js';
 
 export type Runtime = typeof Ort;
@@ -28,7 +28,22 @@ const MOST_BYTES = 1.5e9;
 
 function fromTensor(tensor: Ort.Tensor): TensorValue {
   const { buffer, byteOffset, byteLength } = tensor.data as Float32Array;
-  return { type: tensor.type, dims: [...tensor.dims], data: new Uint8Array(buffer, byteOffset, byteLength).slice() };
+  return { type: tensor.type, dims: [...tensor.dims], data: new Uint8Array(buffer, byteOffset, byteLength) };
+}
+
+async function readable(source: ModelFiles): Promise<Bytes> {
+  if (bytesOf(source) > MOST_BYTES) {
+    throw failure('unsupported', 'is too large to run in a page', 'octet quantize verifies it natively', source.name);
+  }
+  const read = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
+  const files = Object.entries(source.files ?? {});
+  const externalData = await Promise.all(files.map(async ([path, file]) => ({ path, data: await read(file) })));
+  return { model: await read(source.model), externalData };
+}
+
+interface Bytes {
+  model: Uint8Array;
+  externalData: { path: string; data: Uint8Array }[];
 }
 
 export class Session {
@@ -38,21 +53,29 @@ export class Session {
   ) {}
 
   static async open(ort: Runtime, source: ModelFiles): Promise<Session> {
-    if (bytesOf(source) > MOST_BYTES) {
-      throw failure('unsupported', 'is too large to run in a page', 'octet quantize verifies it natively', source.name);
+    try {
+      return await Session.load(ort, source.name, await readable(source), true);
+    } catch (error) {
+      throw asFailure('read', 'cannot be read', error, source.name);
     }
-    const read = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());
-    const external = Object.entries(source.files ?? {});
-    const externalData = await Promise.all(external.map(async ([path, file]) => ({ path, data: await read(file) })));
-    const model = await read(source.model);
+  }
+
+  /** What the core wrote, with every value between its nodes left in place. */
+  static async plain(ort: Runtime, name: string, { model, external, external_name }: Written): Promise<Session> {
+    const externalData = external && external_name ? [{ path: external_name, data: external }] : [];
+    return Session.load(ort, name, { model, externalData }, false);
+  }
+
+  private static async load(ort: Runtime, name: string, { model, externalData }: Bytes, optimized: boolean) {
     const options: Ort.InferenceSession.SessionOptions = { executionProviders: ['wasm'], logSeverityLevel: 3 };
+    if (!optimized) options.graphOptimizationLevel = 'disabled';
     if (externalData.length > 0) options.externalData = externalData;
     try {
       const start = performance.now();
       const session = await ort.InferenceSession.create(model, options);
-      return new Session(source.name, performance.now() - start, ort, session);
+      return new Session(name, performance.now() - start, ort, session);
     } catch (error) {
-      throw failure('run', `does not load: ${complaint(error)}`, '', source.name);
+      throw asFailure('run', 'does not load', error, name);
     }
   }
 
@@ -68,13 +91,15 @@ export class Session {
     return feeds;
   }
 
-  async run(feeds: Record<string, Ort.Tensor>): Promise<Sample> {
+  /** All outputs, or those of `names`; what is no number is left out. */
+  async run(feeds: Record<string, Ort.Tensor>, names?: string[]): Promise<Sample> {
+    if (names?.length === 0) return {};
     try {
-      const outputs = await this.session.run(feeds);
+      const outputs = await (names ? this.session.run(feeds, names) : this.session.run(feeds));
       const numbers = Object.entries(outputs).filter(([, tensor]) => tensor.type in ARRAYS);
       return Object.fromEntries(numbers.map(([name, tensor]) => [name, fromTensor(tensor)]));
     } catch (error) {
-      throw failure('run', `does not run: ${complaint(error)}`, '', this.name);
+      throw asFailure('run', 'does not run', error, this.name);
     }
   }
 

@@ -29,3 +29,14 @@ export function checked<T extends object>(result: T | Failure): T {
   if ('error' in result) throw new OctetError((result as Failure).error);
   return result;
 }
+
+// In the words of browsers, of WebAssembly and of the runtime.
+const MEMORY = /out of memory|OOM|bad.alloc|allocation failed|failed to allocate|invalid( typed)? array length/i;
+
+export function wantsMemory(error: unknown): boolean {
+  return !(error instanceof OctetError) && MEMORY.test(error instanceof Error ? error.message : String(error));
+}
+
+/** As the core says it of itself. */
+export const outOfMemory = (where: string) =>
+  failure('unsupported', 'does not fit the memory of a page', 'use the command line', where);

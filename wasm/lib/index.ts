@@ -1,8 +1,8 @@
 // Octet for web pages: quantizes ONNX models in workers and shows what it cost. Nothing leaves the page.
-import type { Options, PrepareOptions } from '../octet.js';
+import type { LayerComparison, Options, PrepareOptions } from '../octet.js';
 import { WorkClient } from './client.js';
 import { compareIn } from './compare.js';
-import { sentModel, sentStream } from './sent.js';
+import { sentList, sentModel, sentStream } from './sent.js';
 import type {
   Calibrated, CompareOptions, Comparison, Hooks, Inspection, ModelFiles, PreparedModel, QuantizedModel, SampleSource,
 } from './types.js';
@@ -11,9 +11,9 @@ export { OctetError } from './error.js';
 export type { WorkError } from './error.js';
 export type * from './types.js';
 export type {
-  Action, ActivationType, Drift, ErrorCode, Facts, Failure, Form, Format, Judged, Latency, LayerComparison, Method, Mode,
-  Options, PassReport, Plan, PlannedActivation, PlannedNode, PlannedTensor, Preparation, PrepareOptions, Report, Sample,
-  Sizes, StoredTensor, Target, TensorValue, Value, ValueDrift, WeightType,
+  Action, ActivationType, Drift, ErrorCode, Facts, Failure, Form, Format, Judged, Latency, LayerComparison, Method,
+  Mode, Options, PassReport, Plan, PlannedActivation, PlannedNode, PlannedTensor, Preparation, PrepareOptions, Report,
+  Sample, Sizes, StoredTensor, Target, TensorValue, Value, ValueDrift, WeightType,
 } from '../octet.js';
 
 export interface OctetOptions {
@@ -30,6 +30,13 @@ export interface QuantizeOptions extends Options {
   calib?: SampleSource;
   /** File name of the output; its external data is called the same with ".data" added. */
   output?: string;
+}
+
+export interface LayerOptions {
+  /** Inputs are made up where there are none. */
+  samples?: SampleSource;
+  /** At most so many samples, 8 when absent. */
+  limit?: number;
 }
 
 type Model = Blob | ModelFiles;
@@ -101,6 +108,15 @@ export class Octet {
     return compareIn(this.#timing, sentModel(reference), sentModel(candidate), options, hooks);
   }
 
+  /** Where the candidate loses: all values that are rounded and all weights, against the reference; the worst first. */
+  async compareLayers(
+    reference: Model, candidate: Model, options: LayerOptions = {}, hooks: Hooks = {},
+  ): Promise<LayerComparison> {
+    const { samples = { synthetic: {} }, limit = 8 } = options;
+    const models = { reference: sentModel(reference), candidate: sentModel(candidate) };
+    return this.#core.run('layers', { ...models, samples: await sentList(samples, limit), limit }, hooks);
+  }
+
   /** Ends the workers. What is under way is rejected. */
   close() {
     for (const client of this.#clients) client.close();
@@ -116,3 +132,4 @@ export const prepare: Octet['prepare'] = (...given) => common().prepare(...given
 export const calibrate: Octet['calibrate'] = (...given) => common().calibrate(...given);
 export const quantize: Octet['quantize'] = (...given) => common().quantize(...given);
 export const compare: Octet['compare'] = (...given) => common().compare(...given);
+export const compareLayers: Octet['compareLayers'] = (...given) => common().compareLayers(...given);

@@ -62,7 +62,9 @@ async function warmUp(session: Session, feeds: Feeds, { warmup, seconds }: Measu
   return Math.min(1000, Math.max(1, Math.ceil(block / Math.max(once, 1e-3))));
 }
 
-async function interleave(a: Session, b: Session, inputs: Sample[], request: MeasureRequest, clock: number, tell: Tell) {
+async function interleave(
+  a: Session, b: Session, inputs: Sample[], request: MeasureRequest, clock: number, tell: Tell,
+) {
   const { runs, seconds, threads } = request;
   const detail = threads === 1 ? '1 thread' : `${threads} threads`;
   const feeds = inputs.map((sample) => [a.feeds(sample), b.feeds(sample)] as const);

@@ -1,5 +1,5 @@
 // What page and worker tell each other. Every message carries the id of its request; errors are plain objects.
-import type { Judged, Options, PrepareOptions, Sample } from '../octet.js';
+import type { Judged, LayerComparison, Options, PrepareOptions, Sample } from '../octet.js';
 import type { WorkError } from './error.js';
 import type {
   Calibrated, FileSamples, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel, Synthetic, Timed,
@@ -25,6 +25,7 @@ export interface Requests {
   quantize: { model: ModelFiles; options: Options; ranges?: string; output: string };
   calibrate: { model: ModelFiles; options: Options; samples: SentSource; threads: number };
   measure: MeasureRequest;
+  layers: { reference: ModelFiles; candidate: ModelFiles; samples: SentSource; limit: number };
 }
 
 export interface Measured {
@@ -42,6 +43,7 @@ export interface Replies {
   quantize: QuantizedModel;
   calibrate: Calibrated;
   measure: Measured;
+  layers: LayerComparison;
 }
 
 export type Kind = keyof Requests;
@@ -61,4 +63,5 @@ export type FromWorker =
   | { id: number; event: 'progress'; progress: Progress }
   | { id: number; event: 'pull' }
   | { id: number; event: 'done'; result: Replies[Kind] }
-  | { id: number; event: 'failed'; error: WorkError };
+  // `fatal`: the worker is not to be used again.
+  | { id: number; event: 'failed'; error: WorkError; fatal: boolean };

@@ -45,7 +45,8 @@ export function openSamples(source: Exclude<SentSource, { synthetic: unknown }>,
 
 /** Made-up inputs, one set after the other until one runs: many models accept few sizes. */
 export async function firstThatRuns<T>(
-  octet: OctetModule, model: ModelFiles, { count, seed }: Synthetic, use: (opened: Opened & { list: Sample[] }) => Promise<T>,
+  octet: OctetModule, model: ModelFiles, { count, seed }: Synthetic,
+  use: (opened: Opened & { list: Sample[] }) => Promise<T>,
 ): Promise<T> {
   let sizes: (number | undefined)[] = [undefined], complaint: OctetError | null = null;
   for (let i = 0; i < sizes.length; ++i) {

@@ -42,7 +42,7 @@ async function* sentSamples(samples: Iterable<SampleLike> | AsyncIterable<Sample
 type Handed = Iterable<SampleLike> | AsyncIterable<SampleLike>;
 
 function handed(source: SampleSource): source is Handed {
-  return Symbol.iterator in source || Symbol.asyncIterator in source;
+  return typeof source === 'object' && source !== null && (Symbol.iterator in source || Symbol.asyncIterator in source);
 }
 
 function sentPlain(source: Exclude<SampleSource, Handed>): SentSource {

@@ -3,9 +3,11 @@ import createOctet from '../octet.js';
 import type { Failure, OctetModule, Sample, Written } from '../octet.js';
 import { calibrate as run } from './calibrate.js';
 import { runtimeWith } from './engine.js';
-import { checked, failure, OctetError } from './error.js';
+import { checked, failure, OctetError, outOfMemory, wantsMemory } from './error.js';
+import type { WorkError } from './error.js';
 import type { FromWorker, Job, Replies, Requests, ToWorker } from './protocol.js';
 import type { Kind } from './protocol.js';
+import { compareLayers } from './layers.js';
 import { measure } from './measure.js';
 import { openable } from './readers.js';
 import { firstThatRuns, openSamples } from './samples.js';
@@ -102,12 +104,21 @@ async function work(job: Job, pull: Pull, tell: Tell): Promise<Replies[Kind]> {
       return quantize(job.payload, tell);
     case 'calibrate':
       return calibrate(job.payload, pull, tell);
+    case 'layers':
+      return compareLayers(await core(), job.payload, pull, tell);
     case 'measure':
       return measure(await core(), job.payload, pull, tell);
   }
 }
 
 const post = (message: FromWorker) => self.postMessage(message);
+
+// Whatever the core or the runtime threw without words of their own left them in no state to go on from.
+function inWords(error: unknown): { error: WorkError; fatal: boolean } {
+  if (error instanceof OctetError) return { error: error.error, fatal: error.error.problem.includes('memory') };
+  const said = wantsMemory(error) ? outOfMemory('') : failure('internal', String(error), 'try again');
+  return { error: said.error, fatal: true };
+}
 
 async function receive({ data }: MessageEvent<ToWorker>) {
   if (data.kind === 'sample') return arrived?.(data.sample);
@@ -116,11 +127,11 @@ async function receive({ data }: MessageEvent<ToWorker>) {
     arrived = resolve;
     post({ id, event: 'pull' });
   });
+  const tell: Tell = (progress) => post({ id, event: 'progress', progress });
   try {
-    post({ id, event: 'done', result: await work(data, pull, (progress) => post({ id, event: 'progress', progress })) });
+    post({ id, event: 'done', result: await work(data, pull, tell) });
   } catch (error) {
-    const known = error instanceof OctetError ? error : failure('internal', String(error));
-    post({ id, event: 'failed', error: known.error });
+    post({ id, event: 'failed', ...inWords(error) });
   }
 }
 
