@@ -1,6 +1,6 @@
 // onnxruntime-web behind one small class: tensors in and out as the core has them.
 import * as Ort from 'onnxruntime-web/wasm';
-import type { Sample, TensorValue, Written } from '../octet.js';
+import type { Sample, TensorValue, WrittenInMemory } from '../octet.js';
 import { failure } from './error.js';
 import { bytesOf } from './readers.js';
 import { ARRAYS, asFailure, toTensor } from './tensors.js';
@@ -61,7 +61,7 @@ export class Session {
   }
 
   /** What the core wrote, with every value between its nodes left in place. */
-  static async plain(ort: Runtime, name: string, { model, external, external_name }: Written): Promise<Session> {
+  static async plain(ort: Runtime, name: string, { model, external, external_name }: WrittenInMemory): Promise<Session> {
     const externalData = external && external_name ? [{ path: external_name, data: external }] : [];
     return Session.load(ort, name, { model, externalData }, false);
   }
