@@ -175,7 +175,7 @@ void AccuracySteps::calibrate(Quantizer& quantizer, std::optional<Calibrated>& c
       if (learned->source.empty()) throw;
       throw Error(fault.code(), learned->source, fault.problem(), fault.next());
     }
-    result = {learned->ranges.samples, std::move(learned->notes)};
+    result = {static_cast<std::size_t>(learned->ranges.samples), std::move(learned->notes)};
   }
   calibrated = std::move(result);
   engine_.settle();
