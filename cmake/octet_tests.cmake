@@ -1,5 +1,6 @@
-# Tests are found by folder too. Natively each case is a ctest of its own; a cross-built program is one ctest,
-# since starting it through Node or an emulator costs more than most cases.
+# Tests are found by folder too. Natively each case is a ctest of its own (label "case"), for whoever looks for one; all
+# of them run in shards (label "shard"), since starting a program costs more than most cases. A cross-built program is one
+# ctest.
 enable_testing()
 include(GoogleTest)
 
@@ -16,8 +17,18 @@ function(octet_test_program target)
     ${CMAKE_SOURCE_DIR}/core/src ${CMAKE_SOURCE_DIR}/tests ${CMAKE_SOURCE_DIR}/tests/core)
 endfunction()
 
+set(OCTET_SHARDS 8)
 function(octet_discover target)
-  set(properties TIMEOUT 300)
+  math(EXPR last "${OCTET_SHARDS} - 1")
+  foreach(shard RANGE ${last})
+    add_test(NAME ${target}.shard${shard} COMMAND ${target})
+    set(environment GTEST_TOTAL_SHARDS=${OCTET_SHARDS} GTEST_SHARD_INDEX=${shard})
+    if(OCTET_SANITIZE)
+      list(APPEND environment ${OCTET_SANITIZER_ENVIRONMENT})
+    endif()
+    set_tests_properties(${target}.shard${shard} PROPERTIES TIMEOUT 600 LABELS shard ENVIRONMENT "${environment}")
+  endforeach()
+  set(properties TIMEOUT 300 LABELS case)
   if(OCTET_SANITIZE)
     # The list passes through two more scripts before ctest sees it; unescaped, only its first variable arrives.
     list(JOIN OCTET_SANITIZER_ENVIRONMENT "\\\\;" environment)
@@ -73,7 +84,7 @@ if(sources AND TARGET octet_core AND NOT CMAKE_CROSSCOMPILING)
     set(corpus ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus)
   endif()
   add_test(NAME octet_fuzz_replay COMMAND octet_fuzz_replay ${corpus})
-  set_tests_properties(octet_fuzz_replay PROPERTIES TIMEOUT 600)
+  set_tests_properties(octet_fuzz_replay PROPERTIES TIMEOUT 600 LABELS "case;shard")
   if(OCTET_SANITIZE)
     set_tests_properties(octet_fuzz_replay PROPERTIES ENVIRONMENT "${OCTET_SANITIZER_ENVIRONMENT}")
   endif()
