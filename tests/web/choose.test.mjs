@@ -15,7 +15,7 @@ onPage('runs again when an option changes', {}, async (page) => {
 
 onPage('prepares first unless told not to', {}, async (page) => {
   await quantizeSample(page, 'Digits');
-  await page.locator('.rest summary').click();
+  await page.locator('.options summary').click();
   await page.getByLabel('Prepare first').uncheck();
   await page.getByText(/--no-prepare/).waitFor();
   await page.getByText('Measured with').waitFor();
@@ -30,7 +30,7 @@ onPage('keeps options in the address, and takes them from it', {}, async (page, 
   await page.getByRole('radio', { name: 'Static' }).check();
   await page.getByLabel('Ranges by').selectOption('percentile');
   await page.getByLabel('Values inside the range').fill('99.99');
-  await page.locator('.rest summary').click();
+  await page.locator('.options summary').click();
   const float = page.getByLabel('Leave in float', { exact: true });
   await float.fill('/conv1/Conv, op:Gemm');
   await float.press('Enter');
@@ -49,7 +49,7 @@ onPage('keeps options in the address, and takes them from it', {}, async (page, 
   assert.equal(await page.getByLabel('Values inside the range').inputValue(), '99.99');
 
   await page.getByRole('button', { name: 'back to best of all' }).click();
-  await page.locator('.rest summary').click();
+  await page.locator('.options summary').click();
   await page.getByRole('button', { name: 'All options back to their defaults' }).click();
   assert.equal(new URL(page.url()).hash, '#mode=static');
 });
@@ -59,7 +59,7 @@ onPage('leaves out of the address what it does not know, and says so', {}, async
   await page.getByRole('button', { name: 'Digits' }).click();
   await page.getByText('weight_type=qint9, flavour=sweet').waitFor();
   assert.equal(await page.getByLabel('Weights in').inputValue(), 'qint8');
-  await page.locator('.rest summary').click();
+  await page.locator('.options summary').click();
   assert.equal(await page.getByLabel('Block size').inputValue(), '64');
 });
 
@@ -72,7 +72,7 @@ onPage('offers what the mode can do', {}, async (page) => {
   assert.deepEqual(await bits(), ['8 bits, signed', '8 bits, unsigned']);
   await page.getByRole('radio', { name: 'Static' }).check();
   assert.equal((await bits()).length, 4);
-  await page.locator('.rest summary').click();
+  await page.locator('.options summary').click();
   await page.getByLabel('Written as').selectOption('qoperator');
   await page.getByLabel('Activations in').selectOption('quint16');
   assert.equal(await page.getByLabel('Written as').inputValue(), 'qdq');

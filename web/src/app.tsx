@@ -5,6 +5,7 @@ import { ModelBand } from './bands/model_band';
 import { ResultBand } from './bands/result_band';
 import { RunsBand } from './bands/runs_band';
 import { WorkBand } from './bands/work_band';
+import { filesOf } from './dropped';
 import { announcement } from './state/job';
 import { open } from './state/model';
 import { linkOf } from './take/link';
@@ -23,18 +24,25 @@ function useWindowDrop(): boolean {
       if (!event.relatedTarget) setOver(false);
     };
     const onDrop = (event: DragEvent) => {
-      if (!carriesFiles(event)) return;
-      event.preventDefault();
       setOver(false);
-      void open([...event.dataTransfer!.files]);
+      if (!carriesFiles(event) || event.defaultPrevented) return;
+      event.preventDefault();
+      void filesOf(event.dataTransfer!).then(open);
     };
     addEventListener('dragover', onOver);
     addEventListener('dragleave', onLeave);
+    const onPaste = (event: ClipboardEvent) => {
+      if (!event.clipboardData?.files.length) return;
+      event.preventDefault();
+      void filesOf(event.clipboardData).then(open);
+    };
     addEventListener('drop', onDrop);
+    addEventListener('paste', onPaste);
     return () => {
       removeEventListener('dragover', onOver);
       removeEventListener('dragleave', onLeave);
       removeEventListener('drop', onDrop);
+      removeEventListener('paste', onPaste);
     };
   }, []);
   return over;

@@ -6,8 +6,11 @@ import type { Choices } from '../options';
 import { choices, choose, ignored, resetChoices } from '../state/choices';
 import { job } from '../state/job';
 import { inspected } from '../state/model';
-import { quantize, stale } from '../state/run';
+import { planError } from '../state/plan';
+import { lacksSamples, quantize, stale } from '../state/run';
 import { Fields } from './fields';
+import { Problem } from './problem';
+import { SamplesBand, useMadeUp } from './samples_band';
 
 function Modes({ mode }: { mode: Choices['mode'] }) {
   return (
@@ -44,11 +47,29 @@ function More() {
   const fields = fieldsOf('more', now);
   const changed = fields.filter(({ key }) => JSON.stringify(now[key]) !== JSON.stringify(DEFAULTS[key])).length;
   return (
-    <details class="rest">
+    <details class="rest options">
       <summary>More{changed > 0 && `: ${plural(changed, 'option')} changed`}</summary>
       <Fields fields={fields} />
       <button type="button" class="quiet" onClick={resetChoices}>All options back to their defaults</button>
     </details>
+  );
+}
+
+// The button says what is missing, and leads there.
+function Go() {
+  if (!lacksSamples.value) {
+    return <button type="submit" class="primary" disabled={job.value !== null && !stale.value}>Quantize</button>;
+  }
+  const lead = () => document.querySelector<HTMLElement>('.samples .actions button')?.focus();
+  return (
+    <div class="go">
+      <button type="button" class="primary" onClick={lead}>Add samples to quantize</button>
+      <p>
+        Static mode learns ranges from samples. Without any,{' '}
+        <button type="button" class="quiet inline" onClick={() => useMadeUp('calibration')}>use made-up inputs</button> to
+        try it.
+      </p>
+    </div>
   );
 }
 
@@ -67,8 +88,10 @@ export function ChoicesBand() {
       >
         <Modes mode={now.mode} />
         <Fields fields={fieldsOf('first', now)} />
+        <SamplesBand />
         <More />
-        <button type="submit" class="primary" disabled={job.value !== null && !stale.value}>Quantize</button>
+        {planError.value && <Problem error={planError.value} />}
+        <Go />
       </form>
     </section>
   );

@@ -1,11 +1,15 @@
 // The one thing that is being done, how far it is, and what went wrong last.
 import { signal } from '@preact/signals';
 import { OctetError } from 'octet-wasm';
-import type { Progress, WorkError } from 'octet-wasm';
+import type { Progress, Stage, WorkError } from 'octet-wasm';
 
 export interface Job {
   started: number;
+  /** What there is to do, in order. */
+  stages: Stage[];
   progress: Progress | null;
+  /** When the stage that is under way began. */
+  since: number;
 }
 
 export type Tell = (progress: Progress) => void;
@@ -17,15 +21,22 @@ export const announcement = signal('');
 
 let current: AbortController | null = null;
 
+function advanced(before: Job, progress: Progress): Job {
+  const { stage } = progress;
+  const same = before.progress?.stage === stage;
+  const stages = before.stages.includes(stage) ? before.stages : [...before.stages, stage];
+  return { ...before, stages, progress, since: same ? before.since : performance.now() };
+}
+
 /** Runs `steps` as the one thing that is done. A newer call ends an older one, whose late results are dropped. */
-export async function exclusively(steps: (signal: AbortSignal, tell: Tell) => Promise<void>) {
+export async function exclusively(stages: Stage[], steps: (signal: AbortSignal, tell: Tell) => Promise<void>) {
   current?.abort(new DOMException('Replaced by newer work', 'AbortError'));
   const controller = (current = new AbortController());
   const started = performance.now();
-  job.value = { started, progress: null };
+  job.value = { started, stages, progress: null, since: started };
   try {
     await steps(controller.signal, (progress) => {
-      if (current === controller) job.value = { started, progress };
+      if (current === controller && job.value) job.value = advanced(job.value, progress);
     });
   } catch (error) {
     if (controller.signal.aborted) return;
@@ -46,6 +57,7 @@ export function asError(error: unknown): WorkError {
 }
 
 export function cancel() {
-  current?.abort(new DOMException('Cancelled', 'AbortError'));
+  if (!current) return;
+  current.abort(new DOMException('Cancelled', 'AbortError'));
   announcement.value = 'Cancelled';
 }

@@ -1,71 +1,85 @@
 // The model that is open, and what it is.
 import { signal } from '@preact/signals';
-import type { Report } from 'octet-core';
-import { toOptions } from '../options';
-import { fetchBlob } from '../samples';
-import type { BundledSample } from '../samples';
-import type { ModelFiles } from '../package';
+import type { ModelFiles, Report } from 'octet-wasm';
+import { fetchBundled } from '../bundled';
+import type { BundledModel } from '../bundled';
+import { asSamples, isSample, sorted } from '../dropped';
+import type { Given } from '../dropped';
+import { plural } from '../format';
 import { choices } from './choices';
 import { octet } from './client';
 import { announcement, cancel, exclusively, problem } from './job';
 import { currentId } from './runs';
-import { evaluation } from './samples';
+import { calibration, evaluation, forgetSamples, isReal, takeSamples } from './samples';
 
 export { problem } from './job';
 
 export const loaded = signal<ModelFiles | null>(null);
+/** What weights-only storage would do to it: the widest plan, and so the plainest answer to what can be quantized. */
 export const inspected = signal<Report | null>(null);
 
 function forget() {
   inspected.value = problem.value = currentId.value = null;
 }
 
-/** Takes what was dropped or chosen: a model, its external data, samples. Without a model they join the one there. */
-export async function open(files: File[]) {
-  const samples = files.filter(({ name }) => name.endsWith('.npz'));
-  const models = files.filter(({ name }) => /\.(onnx|pb)$/i.test(name));
-  const model = models[0] ?? (loaded.value ? undefined : files.find((file) => !samples.includes(file)));
-  const rest = files.filter((file) => file !== model && !samples.includes(file));
-  const others = Object.fromEntries(rest.map((file) => [file.name, file]));
+const byName = (given: Given[]) => Object.fromEntries(given.map(({ path, file }) => [path.split('/').pop()!, file]));
+
+// Samples that are dropped anywhere go where they are missing.
+const missing = () => (choices.value.mode === 'static' && !isReal(calibration.value) ? 'calibration' : 'evaluation');
+
+/** Takes what was dropped, chosen or pasted: a model, its external data, samples. */
+export async function open(given: Given[]) {
+  if (given.length === 0) return;
   const before = loaded.value;
+  const { model, samples, rest } = sorted(given, before === null);
   if (model) {
-    loaded.value = { name: model.name, model, files: others };
-    evaluation.value = samples;
+    forgetSamples();
+    loaded.value = { name: model.file.name, model: model.file, files: byName([...rest, ...samples]) };
+    await look(samples);
+  } else if (before && (rest.length > 0 || !inspected.value)) {
+    loaded.value = { ...before, files: { ...before.files, ...byName(given) } };
+    await look(samples);
   } else if (before) {
-    loaded.value = { ...before, files: { ...before.files, ...others } };
-    if (samples.length > 0) evaluation.value = samples;
-  } else {
-    return;
+    give(samples);
   }
-  await look();
 }
 
-export async function openBundled(sample: BundledSample) {
-  await exclusively(async (signal) => {
+function give(samples: Given[]) {
+  if (samples.length === 0) return;
+  takeSamples(asSamples(samples), missing());
+  announcement.value = `${plural(samples.length, 'file')} of samples added`;
+}
+
+export async function openBundled(bundled: BundledModel) {
+  await exclusively(['read'], async (signal) => {
     forget();
-    const [model, ...samples] = await Promise.all([sample.model, ...sample.samples].map(fetchBlob));
+    const { model, ...samples } = await fetchBundled(bundled, signal);
     signal.throwIfAborted();
-    loaded.value = { name: sample.file, model: model!, files: {} };
-    evaluation.value = samples;
+    loaded.value = { name: bundled.file, model, files: {} };
+    calibration.value = { kind: 'files', files: samples.calibration };
+    evaluation.value = { kind: 'files', files: samples.evaluation };
   });
-  if (loaded.value?.name === sample.file) await look();
+  if (loaded.value?.name === bundled.file) await look([]);
 }
 
 export function close() {
   cancel();
   forget();
   loaded.value = null;
-  evaluation.value = [];
+  forgetSamples();
   announcement.value = 'Model removed';
 }
 
-async function look() {
+// What the model does not read of what came with it are samples.
+async function look(given: Given[]) {
   const source = loaded.value!;
-  await exclusively(async (signal, tell) => {
+  await exclusively(['read', 'plan'], async (signal, tell) => {
     forget();
-    const found = await octet.inspect(source, toOptions(choices.value), { signal, onProgress: tell });
-    loaded.value = { ...source, files: found.files };
-    inspected.value = found.report;
+    const { report, files } = await octet.inspect(source, { mode: 'weights' }, { signal, onProgress: tell });
+    const read = new Set(Object.values(files));
+    loaded.value = { ...source, files };
+    inspected.value = report;
     announcement.value = `${source.name} is loaded`;
+    give(given.filter((one) => isSample(one) && !read.has(one.file)));
   });
 }

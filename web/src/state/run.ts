@@ -1,13 +1,18 @@
 // Quantizes with what is chosen, then checks and times the result: a Run.
 import { computed, signal } from '@preact/signals';
-import { sameChoices, toOptions } from '../options';
+import type { Mode, ModelFiles, Stage } from 'octet-wasm';
+import { sameChoices, settled, toOptions } from '../options';
+import type { Chosen } from '../options';
 import { choices, choose } from './choices';
 import { octet } from './client';
 import { announcement, asError, exclusively, problem } from './job';
+import type { Tell } from './job';
 import { inspected, loaded } from './model';
+import { learn } from './ranges';
 import { addRun, current, updateRun } from './runs';
 import type { Run } from './runs';
-import { evaluation } from './samples';
+import { calibration, checkedOn, evaluation, isReal, sourceOf } from './samples';
+import type { SampleSet } from './samples';
 
 /** Whether the reader waits for the result: then it takes the focus, and not while options are being tried. */
 export const awaited = signal(false);
@@ -23,37 +28,69 @@ const newId = () => `${Date.now().toString(36)}-${(made++).toString(36)}`;
 const bytesOf = (model: Blob, files: Record<string, Blob> = {}) =>
   Object.values(files).reduce((sum, { size }) => sum + size, model.size);
 
+/** What static mode lacks. */
+export const lacksSamples = computed(() => choices.value.mode === 'static' && calibration.value === null);
+
+function stagesOf(mode: Mode, real: boolean): Stage[] {
+  const first: Stage[] = mode === 'static' ? ['calibrate'] : [];
+  return real ? [...first, 'plan', 'write', 'runtime', 'check', 'time'] : [...first, 'plan', 'write'];
+}
+
+// The runtime holds a model more than once; a browser's memory ends at 4 GB.
+const LARGEST_TO_RUN = 1.5e9;
+
+async function check(run: Run, source: ModelFiles, signal: AbortSignal, tell: Tell) {
+  if (run.source.bytes > LARGEST_TO_RUN) {
+    const why = 'models above 1.5 GB do not fit a browser twice; octet quantize on the command line verifies them';
+    updateRun(run.id, { notVerified: why });
+    announcement.value = `Quantized. Not verified: ${why}`;
+    return;
+  }
+  announcement.value = 'Quantized; now both models run';
+  try {
+    const samples = sourceOf(checkedOn.value, run.choices, 'evaluation');
+    const comparison = await octet.compare(source, run.output, { samples }, { signal, onProgress: tell });
+    updateRun(run.id, { comparison });
+    announcement.value = comparison.verdict.sentence;
+  } catch (error) {
+    const why = signal.aborted ? 'it was cancelled' : asError(error).message;
+    updateRun(run.id, { notVerified: why });
+    if (signal.aborted) throw error;
+    announcement.value = `Not verified: ${why}`;
+  }
+}
+
 export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
   const source = loaded.value;
-  if (!source || !inspected.value) return;
-  const chosen = choices.value, options = toOptions(chosen);
+  if (!source || !inspected.value || lacksSamples.value) return;
+  const chosen = settled(choices.value), options = toOptions(chosen), bytes = bytesOf(source.model, source.files);
+  const set = chosen.mode === 'static' ? calibration.value : null;
   awaited.value = reader === 'waits';
-  await exclusively(async (signal, tell) => {
+  await exclusively(stagesOf(chosen.mode, bytes <= LARGEST_TO_RUN), async (signal, tell) => {
     problem.value = null;
     const hooks = { signal, onProgress: tell };
-    const { output, report } = await octet.quantize(source, { ...options, output: outputName(source.name) }, hooks);
+    const ranges = set && (await learn(source, set, chosen, hooks));
+    const request = {
+      ...options, output: outputName(source.name),
+      ...(ranges && { ranges: ranges.text }),
+      ...(searches(options) && set && { calib: sourceOf(set, chosen, 'calibration') }),
+      ...(searches(options) && isReal(checkedOn.value) && { data: sourceOf(checkedOn.value, chosen, 'evaluation') }),
+    };
+    const { output, report, ranges: better } = await octet.quantize(source, request, hooks);
     const run: Run = {
-      id: newId(), created: Date.now(), name: source.name,
-      source: { name: source.name, bytes: bytesOf(source.model, source.files) },
+      id: newId(), created: Date.now(), name: source.name, source: { name: source.name, bytes },
       choices: chosen, options, output, report,
-      comparison: null, notVerified: null, ranges: null, calibrated: null, layers: null, pinned: false,
+      comparison: null, notVerified: null, ranges: better ?? ranges?.text ?? null,
+      calibrated: ranges && { samples: ranges.samples, description: ranges.description }, layers: null, pinned: false,
     };
     addRun(run);
-    announcement.value = 'Quantized; now both models run';
-    try {
-      const files = evaluation.value.map((blob, i) => ({ name: `${String(i).padStart(4, '0')}.npz`, blob }));
-      const samples = files.length > 0 ? { files } : { synthetic: {} };
-      const comparison = await octet.compare(source, output, { samples }, hooks);
-      updateRun(run.id, { comparison });
-      announcement.value = comparison.verdict.sentence;
-    } catch (error) {
-      const why = signal.aborted ? 'it was cancelled' : asError(error).message;
-      updateRun(run.id, { notVerified: why });
-      if (signal.aborted) throw error;
-      announcement.value = `Not verified: ${why}`;
-    }
+    await check(run, source, signal, tell);
   });
 }
+
+// Options that measure as they go, and so need samples.
+const searches = ({ smooth_quant, equalize, bias_correction, min_sqnr }: Chosen) =>
+  Boolean(smooth_quant || equalize || bias_correction || min_sqnr);
 
 /** Leaves a node in float, and runs again. */
 export async function exclude(node: string) {
@@ -66,8 +103,18 @@ export async function debugLayers(_run: Run) {}
 
 let later: ReturnType<typeof setTimeout> | undefined;
 
-// After the first run a changed option runs again, once the hand rests.
-choices.subscribe(() => {
+function again() {
   clearTimeout(later);
-  if (current.peek()) later = setTimeout(() => void quantize('goes on'), 300);
-});
+  if (current.peek() && loaded.peek()) later = setTimeout(() => stale.peek() && void quantize('goes on'), 300);
+}
+
+// After the first run a changed option runs again, once the hand rests.
+choices.subscribe(again);
+
+// So do other samples; what is shown was measured on those that were there before.
+function onSamples(set: SampleSet | null) {
+  clearTimeout(later);
+  if (set && current.peek() && loaded.peek()) later = setTimeout(() => void quantize('goes on'), 300);
+}
+calibration.subscribe((set) => choices.peek().mode === 'static' && onSamples(set));
+evaluation.subscribe(onSamples);

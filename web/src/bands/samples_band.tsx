@@ -1,0 +1,165 @@
+// What the model runs on: samples that ranges are learned from, and samples that outputs are checked on.
+import { useState } from 'preact/hooks';
+import { asSamples, filesOf, isSample } from '../dropped';
+import type { Given } from '../dropped';
+import { plural } from '../format';
+import { fieldsOf } from '../option_fields';
+import { choices } from '../state/choices';
+import { announcement } from '../state/job';
+import { inspected } from '../state/model';
+import { previews } from '../state/previews';
+import type { Preview } from '../state/previews';
+import { calibration, checkedOn, evaluation, hasPictures, isReal, setOf, takeSamples } from '../state/samples';
+import type { Purpose, SampleSet } from '../state/samples';
+import { Fields } from './fields';
+import { Picker } from './picker';
+import { TensorPreview } from './tensor_preview';
+
+const MADE_UP = 16;
+const ENOUGH = 100;
+
+const TITLES: Record<Purpose, string> = { calibration: 'Samples to learn ranges from', evaluation: 'Samples to check on' };
+
+const KINDS = '.npz, .npy, .pb, pictures or raw numbers';
+
+export function useMadeUp(purpose: Purpose) {
+  setOf(purpose).value = { kind: 'made up', count: MADE_UP };
+  announcement.value = `${MADE_UP} made-up inputs`;
+}
+
+function Fits({ preview }: { preview: Preview }) {
+  const inputs = inspected.value?.model.inputs ?? [];
+  const words = inputs.map(({ name, type, shape }) => `${name}: ${type.toLowerCase()} ${shape}`).join(' · ');
+  return <p class="fits"><span aria-hidden="true">✓</span> {preview.description}; the first fit {words}</p>;
+}
+
+function First({ preview }: { preview: Preview }) {
+  return (
+    <>
+      <Fits preview={preview} />
+      <ul class="previews">
+        {preview.samples.map(({ name, tensors }) => (
+          <li key={name}>
+            {Object.entries(tensors).slice(0, 3).map(([input, tensor]) => (
+              <TensorPreview key={input} name={input} tensor={tensor} />
+            ))}
+            <small class="file">{name}</small>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function Wrong({ error }: { error: NonNullable<Preview['error']> }) {
+  const { where, problem, next } = error;
+  return (
+    <div class="problem" role="alert">
+      <p><strong>{where && `${where}: `}</strong>{problem}.</p>
+      {next && <p>{next.charAt(0).toUpperCase() + next.slice(1)}.</p>}
+    </div>
+  );
+}
+
+function Given({ set, purpose }: { set: SampleSet; purpose: Purpose }) {
+  const preview = previews[purpose].value;
+  const seen = preview?.of === set ? preview : null;
+  const count = seen && seen.count > 0 ? seen.count : set.kind === 'files' ? set.files.length : set.count;
+  return (
+    <>
+      {set.kind === 'made up' && (
+        <p class="note">
+          Made up from names, types and shapes. {purpose === 'calibration'
+            ? 'Ranges of made-up inputs say little of real ones: take the result as a trial.'
+            : 'Drift on made-up inputs says little.'}
+        </p>
+      )}
+      {seen?.error ? <Wrong error={seen.error} /> : <div class="seen">{seen && seen.samples.length > 0 && <First preview={seen} />}</div>}
+      {purpose === 'calibration' && set.kind === 'files' && !seen?.error && count < ENOUGH && (
+        <p class="hint">
+          {plural(count, 'sample')}: enough to try. {ENOUGH} to 1000 that look like what the model will meet give ranges
+          that hold.
+        </p>
+      )}
+    </>
+  );
+}
+
+function emptyText(purpose: Purpose): string {
+  if (purpose === 'calibration') return `Drop files or a folder here: ${KINDS}.`;
+  if (isReal(checkedOn.value)) return 'None of their own: outputs are checked on the samples that ranges come from.';
+  return `None: outputs are checked on made-up inputs, whose drift says little. Drop files or a folder here: ${KINDS}.`;
+}
+
+function SampleArea({ purpose }: { purpose: Purpose }) {
+  const [over, setOver] = useState(false);
+  const set = setOf(purpose).value;
+  const take = (given: Given[]) => {
+    const samples = given.filter(isSample);
+    if (samples.length > 0) takeSamples(asSamples(samples), purpose);
+    announcement.value = samples.length > 0 ? `${plural(samples.length, 'file')} of samples added`
+      : `None of these files is a sample: ${KINDS} are`;
+  };
+  const id = `samples-${purpose}`;
+  return (
+    <section
+      class={`samples ${over ? 'over' : ''}`} aria-labelledby={id}
+      onDragOver={() => setOver(true)} onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        setOver(false);
+        if (!event.dataTransfer?.files.length) return;
+        event.preventDefault();
+        void filesOf(event.dataTransfer).then(take);
+      }}
+    >
+      <div class="title">
+        <h3 id={id}>{TITLES[purpose]}</h3>
+        <span class="figure">{set?.kind === 'files' && plural(set.files.length, 'file')}</span>
+      </div>
+      {set ? <Given set={set} purpose={purpose} /> : <p>{emptyText(purpose)}</p>}
+      <div class="actions">
+        <Picker label="Choose files" kind="quiet" describedBy={id} onPick={take} />
+        <Picker label="Choose a folder" kind="quiet" describedBy={id} folder onPick={take} />
+        {set?.kind !== 'made up' && purpose === 'calibration' && (
+          <button type="button" class="quiet" aria-describedby={id} onClick={() => useMadeUp(purpose)}>
+            Use made-up inputs
+          </button>
+        )}
+        {set && (
+          <button
+            type="button" class="quiet" aria-describedby={id}
+            onClick={() => {
+              setOf(purpose).value = null;
+            }}
+          >
+            Remove
+          </button>
+        )}
+      </div>
+    </section>
+  );
+}
+
+export function SamplesBand() {
+  const now = choices.value;
+  const isStatic = now.mode === 'static';
+  const pictures = hasPictures(evaluation.value) || (isStatic && hasPictures(calibration.value));
+  return (
+    <div class="sample-sets">
+      {isStatic && <SampleArea purpose="calibration" />}
+      <SampleArea purpose="evaluation" />
+      {isStatic && isReal(calibration.value) && (
+        <details class="rest">
+          <summary>Which samples are taken</summary>
+          <Fields fields={fieldsOf('samples', now)} />
+        </details>
+      )}
+      {pictures && (
+        <details class="rest" open>
+          <summary>What pictures become</summary>
+          <Fields fields={fieldsOf('pictures', now)} />
+        </details>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,4 @@
+declare module 'samples:*' {
+  const url: string;
+  export default url;
+}
