@@ -99,7 +99,17 @@ export async function exclude(node: string) {
 }
 
 /** Compares a run's layers with the float model's. */
-export async function debugLayers(_run: Run) {}
+export async function debugLayers(run: Run) {
+  const source = loaded.value;
+  if (!source) return;
+  await exclusively(['layers'], async (signal, onProgress) => {
+    problem.value = null;
+    const samples = sourceOf(checkedOn.value, run.choices, 'evaluation');
+    const layers = await octet.compareLayers(source, run.output, { samples }, { signal, onProgress });
+    updateRun(run.id, { layers });
+    announcement.value = 'Layers are compared';
+  });
+}
 
 let later: ReturnType<typeof setTimeout> | undefined;
 
