@@ -35,6 +35,23 @@ async function helpers(page) {
       const name = `${String(i).padStart(4, '0')}.npz`;
       return { name, blob: await get(`${part}/${name}`) };
     }));
+    // Every file of the origin private file system, as a path.
+    window.filesOnDisk = async (folder, path = '') => {
+      const found = [];
+      for await (const [name, handle] of (folder ?? (await navigator.storage.getDirectory())).entries()) {
+        if (handle.kind === 'file') found.push(`${path}${name}`);
+        else found.push(...(await window.filesOnDisk(handle, `${path}${name}/`)));
+      }
+      return found;
+    };
+    window.untilEmpty = async () => {
+      let files = await window.filesOnDisk();
+      for (let i = 0; i < 100 && files.length > 0; ++i) {
+        await new Promise((go) => setTimeout(go, 50));
+        files = await window.filesOnDisk();
+      }
+      return files;
+    };
     window.bytesOf = async (blob) => [...new Uint8Array(await blob.arrayBuffer())];
     window.failureOf = (work) =>
       work.then(() => 'it did not fail', ({ name, message, error }) => ({ name, message, error }));
@@ -167,6 +184,104 @@ inPage('prepares, and inspects what came of it', {}, async (evaluate) => {
   assert.equal(nodes, report.nodes.after);
   const options = { dims: { batch: 1 } };
   assert.deepEqual(report, octet.prepare_model({ model: modelBytes('gpt_char'), options }).report);
+});
+
+inPage('outputs go to disk, under their name once they are whole, until discarded', {}, async (evaluate) => {
+  const seen = await evaluate(async () => {
+    const { quantize, prepare, discard, inspect } = window.octet, file = await window.modelFile('gpt_char');
+    const options = { mode: 'weights', external_data: true, output: 'small.onnx' };
+    const held = await quantize(file, options), onDisk = await quantize(file, { ...options, store: 'disk' });
+    const { output } = onDisk, [name] = Object.keys(output.files);
+    const same = async (a, b) => (await window.bytesOf(a)).join() === (await window.bytesOf(b)).join();
+    const seen = {
+      names: [output.name, name], are: [output.model instanceof File, output.files[name] instanceof File],
+      same: [await same(held.output.model, output.model), await same(held.output.files[name], output.files[name])],
+      files: (await window.filesOnDisk()).map((path) => path.replaceAll(/[-0-9a-f]{36}\//g, '')).sort(),
+      nodes: (await inspect(output)).report.model.nodes === (await inspect(held.output)).report.model.nodes,
+    };
+    const prepared = await prepare(file, { store: 'disk' });
+    seen.more = (await window.filesOnDisk()).length;
+    await discard(prepared.output);
+    await discard(output);
+    await discard(held.output);
+    seen.after = await window.filesOnDisk();
+    seen.unreadable = (await window.failureOf(output.model.arrayBuffer())).name;
+    return seen;
+  });
+  assert.deepEqual(seen, {
+    names: ['small.onnx', 'small.onnx.data'], are: [true, true], same: [true, true], nodes: true, more: 3, after: [],
+    files: ['octet-outputs/external', 'octet-outputs/model'], unreadable: 'NotFoundError',
+  });
+});
+
+inPage('nothing stays on disk of work that ended early, nor of pages that are gone', {}, async (evaluate, page) => {
+  const { aborted, failed, left } = await evaluate(async () => {
+    const { quantize } = window.octet, file = await window.modelFile('gpt_char'), controller = new AbortController();
+    const onProgress = ({ stage }) => stage === 'write' && controller.abort(new Error('enough'));
+    const hooks = { onProgress, signal: controller.signal };
+    const aborted = await window.failureOf(quantize(file, { store: 'disk' }, hooks));
+    const failed = await window.failureOf(quantize(file.slice(0, 400_000), { store: 'disk' }));
+    return { aborted: aborted.message, failed: failed.error.code, left: await window.untilEmpty() };
+  });
+  assert.deepEqual([aborted, failed, left], ['enough', 'malformed', []]);
+  const files = await evaluate(async () => {
+    await window.octet.quantize(await window.modelFile('gpt_char'), { store: 'disk' });
+    return window.filesOnDisk();
+  });
+  assert.equal(files.length, 1);
+  await page.reload();
+  await helpers(page);
+  assert.deepEqual(await evaluate(() => (new window.octet.Octet(), window.untilEmpty())), []);
+});
+
+inPage('a full disk is told in words', {}, async (evaluate, page) => {
+  const session = await page.context().newCDPSession(page);
+  const origin = await evaluate(() => location.origin);
+  await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 100_000 });
+  const { error, left } = await evaluate(async () => {
+    const file = await window.modelFile('gpt_char');
+    const { error } = await window.failureOf(window.octet.quantize(file, { store: 'disk' }));
+    return { error, left: await window.untilEmpty() };
+  });
+  assert.equal(error.code, 'write');
+  assert.match(error.message, /no room for 1 MB; free some, or use store/);
+  assert.deepEqual(left, []);
+});
+
+inPage('drift is told before times are; with the plan the verdict says what to try', {}, async (evaluate) => {
+  const { partials, order, comparison } = await evaluate(async () => {
+    const file = await window.modelFile('digits_cnn'), partials = [], order = [];
+    const { output, report } = await window.octet.quantize(file, { mode: 'dynamic' });
+    const hooks = {
+      onPartial: (partial) => (order.push('partial'), partials.push(partial)),
+      onProgress: ({ stage }) => order.at(-1) !== stage && order.push(stage),
+    };
+    const comparison = await window.octet.compare(file, output, { plan: report.plan, seconds: 0.5 }, hooks);
+    return { partials, order, comparison };
+  });
+  assert.deepEqual(order, ['runtime', 'check', 'partial', 'time']);
+  const [{ latency_by_threads, drift, latency }] = partials;
+  assert.deepEqual([partials.length, latency_by_threads.length, latency], [1, 0, undefined]);
+  assert.deepEqual(drift, comparison.drift);
+  assert.ok(comparison.verdict.next.length > 0, JSON.stringify(comparison.verdict));
+});
+
+inPage('weights and activations have histograms', {}, async (evaluate) => {
+  const { weight, activations, refused } = await evaluate(async () => {
+    const { quantize, weightHistogram, activationHistograms } = window.octet, file = await window.modelFile('digits_cnn');
+    const calib = { files: await window.sampleFiles('calib', 4) }, { report, ranges } = await quantize(file, { calib });
+    const [{ tensor, axis }] = report.plan.tensors;
+    return {
+      weight: await weightHistogram(file, { tensor, axis, bins: 16 }),
+      activations: await activationHistograms(ranges, { bins: 8 }),
+      refused: await window.failureOf(weightHistogram(file, { tensor: 'nowhere' })),
+    };
+  });
+  assert.equal(weight.counts.length, 16);
+  assert.equal(weight.counts.reduce((sum, count) => sum + count), weight.values);
+  assert.ok(weight.channels.length > 1 && weight.low < weight.high);
+  assert.ok(activations.length > 4 && activations.every(({ counts }) => counts.length === 8));
+  assert.equal(refused.error.code, 'usage');
 });
 
 const STAGES = ['plan', 'write', 'calibrate', 'runtime', 'check', 'time', 'layers'];

@@ -198,6 +198,20 @@ class Run {
   }
 }
 
+/** Runs samples through a calibration that was begun; gives how many segments the model was cut into. */
+export async function observeSamples(
+  ort: Runtime, calibration: Calibration, samples: Samples, hooks: CalibrationHooks = {},
+): Promise<number> {
+  const { length, size } = (samples ?? {}) as { length?: number; size?: number };
+  const run = new Run(ort, calibration, { ...hooks, total: hooks.total ?? length ?? size });
+  try {
+    for await (const sample of untilAborted(samples, hooks.signal)) await run.take(sample);
+    return run.segments?.length ?? 0;
+  } finally {
+    await run.close();
+  }
+}
+
 /** `ranges` of the result go into quantize_model's request. */
 export async function calibrate(
   octet: Pick<OctetModule, 'start_calibration'>, ort: Runtime,
@@ -208,14 +222,10 @@ export async function calibrate(
   const bytes = model instanceof Uint8Array || typeof (model as ByteReader)?.read === 'function';
   const source = (bytes ? { model } : model) as Pick<Request, 'name' | 'model' | 'open'>;
   const { calibration, taps } = checked(octet.start_calibration({ ...source, options, taps: hooks.taps }));
-  const { length, size } = (samples ?? {}) as { length?: number; size?: number };
-  const total = hooks.total ?? length ?? size;
-  const run = new Run(ort, calibration, { ...hooks, total });
   try {
-    for await (const sample of untilAborted(samples, hooks.signal)) await run.take(sample);
-    return { ...checked(calibration.learned()), taps, segments: run.segments!.length };
+    const segments = await observeSamples(ort, calibration, samples, hooks);
+    return { ...checked(calibration.learned()), taps, segments };
   } finally {
-    await run.close();
     calibration.delete();
   }
 }

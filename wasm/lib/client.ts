@@ -2,14 +2,18 @@
 // the next request starts another.
 import type { Sample } from '../octet.js';
 import { failure, OctetError } from './error.js';
-import type { FromWorker, Kind, Replies, Requests, ToWorker } from './protocol.js';
-import type { Hooks, Progress } from './types.js';
+import type { FromWorker, Kind, Measured, Replies, Requests, ToWorker } from './protocol.js';
+import type { Hooks } from './types.js';
+
+export interface WorkHooks extends Hooks {
+  onMeasured?: (partial: Measured) => void;
+}
 
 interface Pending {
   id: number;
   resolve(result: never): void;
   reject(error: unknown): void;
-  onProgress?: (progress: Progress) => void;
+  hooks: WorkHooks;
   stream?: AsyncIterator<Sample>;
 }
 
@@ -36,15 +40,16 @@ export class WorkClient {
   }
 
   async run<K extends Kind>(
-    kind: K, payload: Requests[K], { signal, onProgress }: Hooks = {}, stream?: AsyncIterator<Sample>,
+    kind: K, payload: Requests[K], hooks: WorkHooks = {}, stream?: AsyncIterator<Sample>,
   ): Promise<Replies[K]> {
+    const { signal } = hooks;
     const before = this.#last;
     let release!: () => void;
     this.#last = new Promise((resolve) => (release = resolve));
     try {
       signal?.throwIfAborted();
       await unlessAborted(before, signal);
-      return await this.#work(kind, payload, signal, onProgress, stream);
+      return await this.#work(kind, payload, hooks, stream);
     } finally {
       // What hangs in next() would hang here too, so it is not waited for.
       void stream?.return?.().catch(() => {});
@@ -63,9 +68,9 @@ export class WorkClient {
   }
 
   #work<K extends Kind>(
-    kind: K, payload: Requests[K], signal?: AbortSignal, onProgress?: (progress: Progress) => void,
-    stream?: AsyncIterator<Sample>,
+    kind: K, payload: Requests[K], hooks: WorkHooks, stream?: AsyncIterator<Sample>,
   ): Promise<Replies[K]> {
+    const { signal } = hooks;
     return new Promise<Replies[K]>((resolve, reject) => {
       if (this.#closed) throw new DOMException('Octet was closed', 'AbortError');
       signal?.throwIfAborted();
@@ -77,7 +82,7 @@ export class WorkClient {
       };
       const id = this.#next++;
       this.#current = {
-        id, onProgress, stream,
+        id, hooks, stream,
         resolve: (result) => (settle(), resolve(result)),
         reject: (error) => (settle(), reject(error)),
       };
@@ -112,7 +117,9 @@ export class WorkClient {
     if (current?.id !== message.id) return;
     switch (message.event) {
       case 'progress':
-        return this.#telling(() => current.onProgress?.(message.progress));
+        return this.#telling(() => current.hooks.onProgress?.(message.progress));
+      case 'partial':
+        return this.#telling(() => current.hooks.onMeasured?.(message.partial));
       case 'pull':
         return void this.#feed(current);
       case 'done':

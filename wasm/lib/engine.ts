@@ -52,18 +52,20 @@ export class Session {
     private readonly session: Ort.InferenceSession,
   ) {}
 
-  static async open(ort: Runtime, source: ModelFiles): Promise<Session> {
+  static async open(ort: Runtime, source: ModelFiles, optimized = true): Promise<Session> {
     try {
-      return await Session.load(ort, source.name, await readable(source), true);
+      return await Session.load(ort, source.name, await readable(source), optimized);
     } catch (error) {
       throw asFailure('read', 'cannot be read', error, source.name);
     }
   }
 
-  /** What the core wrote, with every value between its nodes left in place. */
-  static async plain(ort: Runtime, name: string, { model, external, external_name }: WrittenInMemory): Promise<Session> {
+  /** What the core wrote. Where it is not optimized, every value between its nodes is left in place. */
+  static async written(
+    ort: Runtime, name: string, { model, external, external_name }: WrittenInMemory, optimized: boolean,
+  ): Promise<Session> {
     const externalData = external && external_name ? [{ path: external_name, data: external }] : [];
-    return Session.load(ort, name, { model, externalData }, false);
+    return Session.load(ort, name, { model, externalData }, optimized);
   }
 
   private static async load(ort: Runtime, name: string, { model, externalData }: Bytes, optimized: boolean) {

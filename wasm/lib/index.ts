@@ -2,18 +2,25 @@
 import type { LayerComparison, Options, PrepareOptions } from '../octet.js';
 import { WorkClient } from './client.js';
 import { compareIn } from './compare.js';
+import { Disk, hasDisk, LARGE } from './disk.js';
+import type { Place } from './disk.js';
+import { failure } from './error.js';
+import { bytesOf } from './readers.js';
 import { sentList, sentModel, sentStream } from './sent.js';
 import type {
-  Calibrated, CompareOptions, Comparison, Hooks, Inspection, ModelFiles, PreparedModel, QuantizedModel, SampleSource,
+  ActivationHistogramsRequest, Calibrated, CompareHooks, CompareOptions, Comparison, Hooks, Inspection, ModelFiles,
+  PreparedModel, QuantizedModel, SampleSource, TensorHistogram, WeightHistogramRequest,
 } from './types.js';
 
+export { discard } from './disk.js';
 export { OctetError } from './error.js';
 export type { WorkError } from './error.js';
 export type * from './types.js';
 export type {
-  Action, ActivationType, Drift, ErrorCode, Facts, Failure, Form, Format, Judged, Latency, LayerComparison, Method,
-  Mode, Options, PassReport, Plan, PlannedActivation, PlannedNode, PlannedTensor, Preparation, PrepareOptions, Report,
-  Sample, Sizes, StoredTensor, Target, TensorValue, Value, ValueDrift, WeightType,
+  Action, ActivationType, AdviceCode, Drift, ErrorCode, Facts, Failure, Form, Format, Judged, Latency,
+  LayerComparison, Method, Mode, Options, PassReport, Plan, PlannedActivation, PlannedNode, PlannedTensor,
+  Preparation, PrepareOptions, Report, Sample, Sizes, StoredTensor, Target, TensorValue, Value, ValueDrift, Verdict,
+  WeightType,
 } from '../octet.js';
 
 export interface OctetOptions {
@@ -30,7 +37,14 @@ export interface QuantizeOptions extends Options {
   calib?: SampleSource;
   /** File name of the output; its external data is called the same with ".data" added. */
   output?: string;
+  /**
+   * Where the output goes: blobs in memory, or files of the origin private file system, there until discard() or until
+   * the page is gone. Absent: what is above 64 MB goes to disk, where the browser has one.
+   */
+  store?: Store;
 }
+
+export type Store = 'memory' | 'disk';
 
 export interface LayerOptions {
   /** Inputs are made up where there are none. */
@@ -54,6 +68,7 @@ export class Octet {
   readonly #timing: (threads: number) => WorkClient;
   readonly #clients: WorkClient[] = [];
   readonly #threads: number;
+  readonly #disk = new Disk();
 
   constructor({ createWorker = startWorker, threads = 1 }: OctetOptions = {}) {
     const started = () => {
@@ -63,6 +78,7 @@ export class Octet {
     };
     this.#threads = globalThis.crossOriginIsolated ? threads : 1;
     this.#core = started();
+    this.#disk.clean();
     const timing = new Map<number, WorkClient>();
     this.#timing = (count) => {
       const client = timing.get(count) ?? started();
@@ -78,10 +94,12 @@ export class Octet {
 
   /** Folds, cleans up and fuses without changing what the model computes. */
   async prepare(
-    model: Model, { output, ...options }: PrepareOptions & { output?: string } = {}, hooks: Hooks = {},
+    model: Model, { output, store, ...options }: PrepareOptions & { output?: string; store?: Store } = {},
+    hooks: Hooks = {},
   ): Promise<PreparedModel> {
     const sent = sentModel(model);
-    return this.#core.run('prepare', { model: sent, options, output: output ?? renamed(sent.name, 'prepared') }, hooks);
+    const request = { model: sent, options, output: output ?? renamed(sent.name, 'prepared') };
+    return this.#stored(sent, store, (place) => this.#core.run('prepare', { ...request, place }, hooks));
   }
 
   /** Learns the ranges of activations, which serve every static plan of the model. */
@@ -92,18 +110,18 @@ export class Octet {
   }
 
   async quantize(
-    model: Model, { ranges, calib, output, ...options }: QuantizeOptions = {}, hooks: Hooks = {},
+    model: Model, { ranges, calib, output, store, ...options }: QuantizeOptions = {}, hooks: Hooks = {},
   ): Promise<QuantizedModel> {
     const sent = sentModel(model);
     const learned = calib && (await this.calibrate(sent, calib, { ...options, mode: 'static' }, hooks)).ranges;
     const request = { model: sent, options, ranges: learned ?? ranges, output: output ?? renamed(sent.name, 'int8') };
-    const made = await this.#core.run('quantize', request, hooks);
+    const made = await this.#stored(sent, store, (place) => this.#core.run('quantize', { ...request, place }, hooks));
     return learned === undefined ? made : { ...made, ranges: learned };
   }
 
   /** Outputs of both models on the same inputs, their times side by side, and what to make of it. */
   async compare(
-    reference: Model, candidate: Model, options: CompareOptions = {}, hooks: Hooks = {},
+    reference: Model, candidate: Model, options: CompareOptions = {}, hooks: CompareHooks = {},
   ): Promise<Comparison> {
     return compareIn(this.#timing, sentModel(reference), sentModel(candidate), options, hooks);
   }
@@ -115,6 +133,28 @@ export class Octet {
     const { samples = { synthetic: {} }, limit = 8 } = options;
     const models = { reference: sentModel(reference), candidate: sentModel(candidate) };
     return this.#core.run('layers', { ...models, samples: await sentList(samples, limit), limit }, hooks);
+  }
+
+  /** How a stored weight is spread. */
+  async weightHistogram(model: Model, request: WeightHistogramRequest, hooks: Hooks = {}): Promise<TensorHistogram> {
+    return this.#core.run('weightHistogram', { model: sentModel(model), ...request }, hooks);
+  }
+
+  /** How the values are spread that calibration saw. */
+  async activationHistograms(
+    ranges: string, request: ActivationHistogramsRequest = {}, hooks: Hooks = {},
+  ): Promise<TensorHistogram[]> {
+    return this.#core.run('activationHistograms', { ranges, ...request }, hooks);
+  }
+
+  // Files are made before their size is known: only where the input lets expect a large output.
+  #stored<T extends { output: ModelFiles }>(
+    input: ModelFiles, store: Store | undefined, work: (place?: Place) => Promise<T>,
+  ): Promise<T> {
+    const large = store === undefined && bytesOf(input) > LARGE && hasDisk();
+    if (store !== 'disk' && !large) return work();
+    if (!hasDisk()) throw failure('write', 'this page has no file system of its own', "use store: 'memory'", 'output');
+    return this.#disk.keep(store === 'disk' ? 0 : LARGE, work);
   }
 
   /** Ends the workers. What is under way is rejected. */
@@ -133,3 +173,5 @@ export const calibrate: Octet['calibrate'] = (...given) => common().calibrate(..
 export const quantize: Octet['quantize'] = (...given) => common().quantize(...given);
 export const compare: Octet['compare'] = (...given) => common().compare(...given);
 export const compareLayers: Octet['compareLayers'] = (...given) => common().compareLayers(...given);
+export const weightHistogram: Octet['weightHistogram'] = (...given) => common().weightHistogram(...given);
+export const activationHistograms: Octet['activationHistograms'] = (...given) => common().activationHistograms(...given);

@@ -28,7 +28,8 @@ class Comparer {
     const sessions: Session[] = [];
     const open = async (which: 'reference' | 'candidate') => {
       const { name } = this.request[which];
-      const session = await Session.plain(runtimeWith(1), name, checked(this.steps.slice_model({ slice, which })));
+      const model = checked(this.steps.slice_model({ slice, which }));
+      const session = await Session.written(runtimeWith(1), name, model, false);
       sessions.push(session);
       return (sample: Sample) => session.run(session.feeds(sample), taps[which]);
     };

@@ -97,7 +97,9 @@ async function outputsOf(a: Session, b: Session, inputs: Sample[], tell: Tell) {
   return runs;
 }
 
-export async function measure(octet: OctetModule, request: MeasureRequest, pull: Pull, tell: Tell): Promise<Measured> {
+export async function measure(
+  octet: OctetModule, request: MeasureRequest, pull: Pull, tell: Tell, partial: (known: Measured) => void,
+): Promise<Measured> {
   const { reference, candidate, threads } = request;
   const sessions: Session[] = [];
   tell({ stage: 'runtime', done: 0, total: 2 });
@@ -110,20 +112,23 @@ export async function measure(octet: OctetModule, request: MeasureRequest, pull:
     const after = await Session.open(ort, candidate);
     sessions.push(after);
 
+    const clock_ms = clockStep();
+    const known = {
+      clock_ms, load_ms: { reference: before.load_ms, candidate: after.load_ms },
+      samples: { description, count: list.length, synthetic }, runtime: describeRuntime(),
+    };
     // Drift is the same with any number of threads.
     const runs = threads === 1 ? await outputsOf(before, after, list, tell) : [];
-    const clock_ms = clockStep();
-    const { times: [reference_ms, candidate_ms], repeats } = await interleave(
-      before, after, list, request, clock_ms, tell);
-    const judged = checked(octet.judge_runs({
-      runs, reference_ms, candidate_ms, synthetic,
+    const judge = (reference_ms: number[], candidate_ms: number[]) => checked(octet.judge_runs({
+      runs, reference_ms, candidate_ms, synthetic, ...request.judging,
       input_bytes: bytesOf(reference), output_bytes: bytesOf(candidate),
     }));
+    partial({ ...known, judged: judge([], []), timed: null });
+    const { times: [reference_ms, candidate_ms], repeats } = await interleave(
+      before, after, list, request, clock_ms, tell);
+    const judged = judge(reference_ms, candidate_ms);
     return {
-      judged, clock_ms,
-      timed: { threads, reference_ms, candidate_ms, ...judged.latency!, runs_per_block: repeats },
-      load_ms: { reference: before.load_ms, candidate: after.load_ms },
-      samples: { description, count: list.length, synthetic }, runtime: describeRuntime(),
+      ...known, judged, timed: { threads, reference_ms, candidate_ms, ...judged.latency!, runs_per_block: repeats },
     };
   } finally {
     for (const session of sessions) await session.close();

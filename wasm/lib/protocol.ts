@@ -1,8 +1,10 @@
 // What page and worker tell each other. Every message carries the id of its request; errors are plain objects.
-import type { Judged, LayerComparison, Options, PrepareOptions, Sample } from '../octet.js';
+import type { Judged, LayerComparison, Options, PrepareOptions, Runs, Sample } from '../octet.js';
+import type { Place } from './disk.js';
 import type { WorkError } from './error.js';
 import type {
-  Calibrated, FileSamples, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel, Synthetic, Timed,
+  ActivationHistogramsRequest, Calibrated, FileSamples, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel,
+  Synthetic, TensorHistogram, Timed, WeightHistogramRequest,
 } from './types.js';
 
 /** Samples on their way to the worker; those of a stream are asked for one by one. */
@@ -17,20 +19,24 @@ export interface MeasureRequest {
   runs: number;
   warmup: number;
   seconds: number;
+  judging: Pick<Runs, 'plan' | 'calibrated_on' | 'min_sqnr'>;
 }
 
 export interface Requests {
   inspect: { model: ModelFiles; options: Options };
-  prepare: { model: ModelFiles; options: PrepareOptions; output: string };
-  quantize: { model: ModelFiles; options: Options; ranges?: string; output: string };
+  prepare: { model: ModelFiles; options: PrepareOptions; output: string; place?: Place };
+  quantize: { model: ModelFiles; options: Options; ranges?: string; output: string; place?: Place };
   calibrate: { model: ModelFiles; options: Options; samples: SentSource; threads: number };
   measure: MeasureRequest;
   layers: { reference: ModelFiles; candidate: ModelFiles; samples: SentSource; limit: number };
+  weightHistogram: { model: ModelFiles } & WeightHistogramRequest;
+  activationHistograms: { ranges: string } & ActivationHistogramsRequest;
 }
 
 export interface Measured {
   judged: Judged;
-  timed: Timed;
+  /** Null before it is timed. */
+  timed: Timed | null;
   load_ms: { reference: number; candidate: number };
   samples: { description: string; count: number; synthetic: boolean };
   runtime: string;
@@ -44,6 +50,8 @@ export interface Replies {
   calibrate: Calibrated;
   measure: Measured;
   layers: LayerComparison;
+  weightHistogram: TensorHistogram;
+  activationHistograms: TensorHistogram[];
 }
 
 export type Kind = keyof Requests;
@@ -62,6 +70,7 @@ export type ToWorker = Job | NextSample;
 export type FromWorker =
   | { id: number; event: 'progress'; progress: Progress }
   | { id: number; event: 'pull' }
+  | { id: number; event: 'partial'; partial: Measured }
   | { id: number; event: 'done'; result: Replies[Kind] }
   // `fatal`: the worker is not to be used again.
   | { id: number; event: 'failed'; error: WorkError; fatal: boolean };

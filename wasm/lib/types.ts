@@ -1,5 +1,5 @@
 // What goes in and comes out of the package, besides what octet.d.ts and report.d.ts say.
-import type { Judged, Latency, Learned, Preparation, Report } from '../octet.js';
+import type { Judged, Latency, Learned, Options, Plan, Preparation, Report, ValueHistogram } from '../octet.js';
 
 /** A model as a file, and its external data by the names that the model gives it. */
 export interface ModelFiles {
@@ -117,7 +117,21 @@ export interface Comparison extends Judged {
   environment: Environment;
 }
 
+/** What is known before timing: everything but times, and a verdict without them. */
+export type PartialComparison = Omit<Comparison, 'latency'>;
+
+export interface CompareHooks extends Hooks {
+  /** Told once, when outputs were compared and timing begins. */
+  onPartial?: (partial: PartialComparison) => void;
+}
+
 export interface CompareOptions {
+  /** What the candidate was made by, as the report has it: with it the verdict says why, and what to try next. */
+  plan?: Plan;
+  /** Samples that it was calibrated on. */
+  calibrated_on?: number;
+  /** The floor of the worst output in dB, 10 when absent. */
+  min_sqnr?: number;
   /** Inputs are made up where there are none. */
   samples?: SampleSource;
   /** One and as many as there are when absent. */
@@ -130,13 +144,23 @@ export interface CompareOptions {
   seconds?: number;
 }
 
-/** How often values occur: equal bins from `low` to `high`. */
-export interface TensorHistogram {
+export interface WeightHistogramRequest {
+  /** As the plan names it, which is of the prepared model. */
   tensor: string;
-  low: number;
-  high: number;
-  counts: number[];
-  non_finite: number;
-  /** The range of each channel, where an axis was asked for. */
-  channels?: { low: number; high: number }[];
+  /** Of the channels, whose ranges are wanted too. */
+  axis?: number | null;
+  /** 100 when absent. */
+  bins?: number;
+  /** Those that the plan was made with: they say whether the model is prepared. */
+  options?: Options;
 }
+
+export interface ActivationHistogramsRequest {
+  /** All that calibration saw when absent. */
+  tensors?: string[];
+  /** 100 when absent. */
+  bins?: number;
+}
+
+/** How often values occur: equal bins from `low` to `high`. */
+export type TensorHistogram = ValueHistogram;

@@ -1,7 +1,9 @@
 // Everything that takes time: the core, and the runtime once there is something to run.
 import createOctet from '../octet.js';
-import type { Failure, OctetModule, Sample, Written } from '../octet.js';
+import type { Failure, OctetModule, Request, Sample, Written } from '../octet.js';
 import { calibrate as run } from './calibrate.js';
+import type { Place } from './disk.js';
+import { DiskOutput } from './disk_output.js';
 import { runtimeWith } from './engine.js';
 import { checked, failure, OctetError, outOfMemory, wantsMemory } from './error.js';
 import type { WorkError } from './error.js';
@@ -12,7 +14,9 @@ import { measure } from './measure.js';
 import { openable } from './readers.js';
 import { firstThatRuns, openSamples } from './samples.js';
 import type { Pull } from './samples.js';
-import type { Calibrated, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel } from './types.js';
+import type {
+  Calibrated, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel, TensorHistogram,
+} from './types.js';
 
 type Tell = (progress: Progress) => void;
 
@@ -45,9 +49,22 @@ function requestFor(model: ModelFiles, tell: Tell) {
   return { request, files, unlessFailed };
 }
 
-function filesOf(name: string, { model, external, external_name: path }: Written): ModelFiles {
-  const files: Record<string, Blob> = external && path ? { [path]: new Blob([external as BlobPart]) } : {};
-  return { name, model: new Blob([model as BlobPart]), files };
+// Runs `work` with a sink to disk where there is a place for it, and gives what it wrote as files.
+async function stored<T extends Written>(
+  name: string, place: Place | undefined, work: (sink: Request['sink']) => T,
+): Promise<{ output: ModelFiles; written: T }> {
+  if (!place) {
+    const written = work(undefined), { model, external, external_name: path } = written;
+    const files: Record<string, Blob> = external && path ? { [path]: new Blob([external as BlobPart]) } : {};
+    return { output: { name, model: new Blob([model as BlobPart]), files }, written };
+  }
+  const disk = await DiskOutput.open(place);
+  try {
+    const written = work(disk.sink);
+    return { output: await disk.filesOf(name, written), written };
+  } finally {
+    await disk.close();
+  }
 }
 
 async function inspect({ model, options }: Requests['inspect'], tell: Tell): Promise<Inspection> {
@@ -57,20 +74,33 @@ async function inspect({ model, options }: Requests['inspect'], tell: Tell): Pro
   return { report, files };
 }
 
-async function prepare({ model, options, output }: Requests['prepare'], tell: Tell): Promise<PreparedModel> {
+async function prepare(
+  { model, options, output, place }: Requests['prepare'], tell: Tell,
+): Promise<PreparedModel> {
   const octet = await core();
   const { request, unlessFailed } = requestFor(model, tell);
-  const { report, ...written } = unlessFailed(octet.prepare_model({ ...request, options, output }));
-  return { output: filesOf(output, written), report };
+  const made = await stored(output, place, (sink) =>
+    unlessFailed(octet.prepare_model({ ...request, options, output, sink })));
+  return { output: made.output, report: made.written.report };
 }
 
 async function quantize(
-  { model, options, ranges, output }: Requests['quantize'], tell: Tell,
+  { model, options, ranges, output, place }: Requests['quantize'], tell: Tell,
 ): Promise<QuantizedModel> {
   const octet = await core();
   const { request, unlessFailed } = requestFor(model, tell);
-  const { report, ...written } = unlessFailed(octet.quantize_model({ ...request, options, output, ranges }));
-  return { output: filesOf(output, written), report };
+  const made = await stored(output, place, (sink) =>
+    unlessFailed(octet.quantize_model({ ...request, options, output, ranges, sink })));
+  return { output: made.output, report: made.written.report };
+}
+
+async function weightHistogram(
+  { model, tensor, axis, bins, options }: Requests['weightHistogram'], tell: Tell,
+): Promise<TensorHistogram> {
+  const octet = await core();
+  const { request, unlessFailed } = requestFor(model, tell);
+  const tensors = [{ tensor, axis }];
+  return unlessFailed(octet.weight_histograms({ ...request, tensors, bins, options })).histograms[0]!;
 }
 
 async function calibrate(
@@ -107,7 +137,11 @@ async function work(job: Job, pull: Pull, tell: Tell): Promise<Replies[Kind]> {
     case 'layers':
       return compareLayers(await core(), job.payload, pull, tell);
     case 'measure':
-      return measure(await core(), job.payload, pull, tell);
+      return measure(await core(), job.payload, pull, tell, (partial) => post({ id: job.id, event: 'partial', partial }));
+    case 'weightHistogram':
+      return weightHistogram(job.payload, tell);
+    case 'activationHistograms':
+      return checked((await core()).activation_histograms(job.payload)).histograms;
   }
 }
 
