@@ -30,6 +30,8 @@ const ACTION_WORDS = {
 export function LayerDetail({ run, row, exclude, busy }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => heading.current?.focus({ preventScroll: false }), []);
+  // Biases are rounded too, by the scales of what they are added to.
+  const stored = row.weights.filter((name) => run.report.plan.tensors.some(({ tensor }) => tensor === name));
   return (
     <div class="layer-detail">
       <h4 ref={heading} tabIndex={-1}>
@@ -37,7 +39,7 @@ export function LayerDetail({ run, row, exclude, busy }: Props) {
       </h4>
       <p>{whatItIs(row)}</p>
       <Losses row={row} />
-      {row.weights.slice(0, MOST_WEIGHTS).map((name) => (
+      {stored.slice(0, MOST_WEIGHTS).map((name) => (
         <Weight key={name} run={run} name={name} />
       ))}
       {run.ranges !== null && row.value && <Values run={run} name={row.value} />}

@@ -35,7 +35,7 @@ export function Picture({ height, label, children }: PictureProps) {
   }, [printed]);
   const width = printed?.width ?? measured;
   return (
-    <div ref={place} class="picture">
+    <div ref={place} class="chart-picture">
       <svg
         role="img"
         aria-label={label}

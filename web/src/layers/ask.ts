@@ -1,18 +1,24 @@
-// Questions about a run's layers that the core answers.
+// Questions about a run's layers that the core answers: how weights and values are spread.
 import type { TensorHistogram } from '../package';
+import { octet } from '../state/client';
+import { loaded } from '../state/model';
 import type { Run } from '../state/runs';
 
+/** Of a tensor by its name in the plan, which is of the model as it was prepared for it. */
 export async function weightHistogram(
-  _run: Run,
-  _request: { tensor: string; axis?: number; bins?: number },
-  _signal: AbortSignal,
+  run: Run,
+  request: { tensor: string; axis?: number; bins?: number },
+  signal: AbortSignal,
 ): Promise<TensorHistogram> {
-  throw new Error('not there yet');
+  const model = loaded.value;
+  if (model?.name !== run.source.name) throw new Error(`Open ${run.source.name} again to see this.`);
+  return octet.weightHistogram(model, { ...request, options: run.options }, { signal });
 }
+
 export async function activationHistograms(
-  _run: Run,
-  _request: { tensors: string[]; bins?: number },
-  _signal: AbortSignal,
+  run: Run,
+  request: { tensors: string[]; bins?: number },
+  signal: AbortSignal,
 ): Promise<TensorHistogram[]> {
-  throw new Error('not there yet');
+  return run.ranges === null ? [] : octet.activationHistograms(run.ranges, request, { signal });
 }

@@ -1,5 +1,6 @@
 // Runs in the origin private file system: a folder each, with the model's files and run.json, which is written last and
 // so stands for a folder that is whole.
+import type { ModelFiles } from '../package';
 import type { Run } from './runs';
 
 const FOLDER = 'runs';
@@ -49,14 +50,18 @@ const alone = <T>(step: () => Promise<T>): Promise<T> =>
 
 const externalName = (index: number) => `external_${index}.bin`;
 
-/** The files of a run are written once, its facts whenever they change. */
-export const keepRun = (run: Run): Promise<void> =>
+/**
+ * The files of a run are written once, its facts whenever they change. Gives the output as it is kept, where it was
+ * written just now.
+ */
+export const keepRun = (run: Run): Promise<ModelFiles | null> =>
   alone(async () => {
     const folder = await (await folderOfRuns()).getDirectoryHandle(run.id, { create: true });
     const { output, ranges, ...facts } = run;
     const files = Object.entries(output.files ?? {});
+    const known = await has(folder, FACTS);
     try {
-      if (!(await has(folder, FACTS))) {
+      if (!known) {
         await write(folder, MODEL, output.model);
         for (const [i, [, blob]] of files.entries()) await write(folder, externalName(i), blob);
       }
@@ -68,12 +73,23 @@ export const keepRun = (run: Run): Promise<void> =>
         hasRanges: ranges !== null,
       };
       await write(folder, FACTS, JSON.stringify(kept));
+      return known ? null : await outputIn(folder, kept.output);
     } catch (error) {
       // Half a run takes room and gives nothing.
-      if (!(await has(folder, FACTS))) await drop(run.id);
+      if (!known) await drop(run.id);
       throw error;
     }
   });
+
+async function outputIn(
+  folder: FileSystemDirectoryHandle,
+  { name, files: names }: Kept['output'],
+): Promise<ModelFiles> {
+  const file = async (path: string) => (await folder.getFileHandle(path)).getFile();
+  const files: Record<string, Blob> = {};
+  for (const [i, external] of names.entries()) files[external] = await file(externalName(i));
+  return { name, model: await file(MODEL), files };
+}
 
 export const forgetRun = (id: string): Promise<void> => alone(() => drop(id));
 
@@ -86,19 +102,18 @@ async function drop(id: string): Promise<void> {
   }
 }
 
-async function readRun(folder: FileSystemDirectoryHandle): Promise<Run | null> {
+// Null where it is not whole, 'foreign' where another version of the page kept it.
+async function readRun(folder: FileSystemDirectoryHandle): Promise<Run | 'foreign' | null> {
   const file = async (name: string) => (await folder.getFileHandle(name)).getFile();
   try {
     const { version, output, hasRanges, ...facts } = JSON.parse(await (await file(FACTS)).text()) as Kept;
-    if (version !== VERSION) return null;
-    const files: Record<string, Blob> = {};
-    for (const [i, name] of output.files.entries()) files[name] = await file(externalName(i));
+    if (version !== VERSION) return 'foreign';
     const ranges = hasRanges ? await (await file(RANGES)).text() : null;
     // Whoever was to measure it is gone.
     const notVerified = facts.comparison ? null : (facts.notVerified ?? 'the page was closed before it was measured');
-    return { ...facts, notVerified, ranges, output: { name: output.name, model: await file(MODEL), files } };
+    return { ...facts, notVerified, ranges, output: await outputIn(folder, output) };
   } catch {
-    return null; // not whole
+    return null;
   }
 }
 
@@ -110,8 +125,8 @@ export const keptRuns = (): Promise<Run[]> =>
     const broken: string[] = [];
     for await (const handle of folder.values()) {
       const run = handle.kind === 'directory' ? await readRun(handle as FileSystemDirectoryHandle) : null;
-      if (run) found.push(run);
-      else broken.push(handle.name);
+      if (run === null) broken.push(handle.name);
+      else if (run !== 'foreign') found.push(run);
     }
     for (const name of broken) await folder.removeEntry(name, { recursive: true });
     return found;

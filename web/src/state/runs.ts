@@ -1,8 +1,10 @@
 // The runs that were made: which is looked at, which is pinned to compare with. They are kept until they are removed.
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
+import { discard } from 'octet-wasm';
 import type { Options, Report } from 'octet-wasm';
 import type { Choices } from '../options';
 import type { Comparison, LayerComparison, ModelFiles } from '../package';
+import { job } from './job';
 import { forgetRun, keepRun, keptRuns } from './run_store';
 
 export interface Run {
@@ -49,11 +51,32 @@ function whyNotKept(error: unknown): string {
   return 'This browser keeps no files for this page: a reload loses the runs. Download what you need.';
 }
 
-const keep = (run: Run) =>
-  inTurn(() => (runs.value.some(({ id }) => id === run.id) ? keepRun(run) : Promise.resolve()));
+const replace = (id: string, change: Partial<Run>) => {
+  runs.value = runs.value.map((run) => (run.id === id ? { ...run, ...change } : run));
+};
 
-/** Resolves once everything is written that was asked for before. */
-export const written = () => writing;
+// Once a run's files are kept, those that quantizing left are needed no more, but by what is still being done.
+const spent: ModelFiles[] = [];
+
+effect(() => {
+  if (job.value !== null) return;
+  for (const output of spent.splice(0)) void discard(output);
+});
+
+function letGo(output: ModelFiles) {
+  if (job.peek() === null) void discard(output);
+  else spent.push(output);
+}
+
+function keep({ id }: Run) {
+  inTurn(async () => {
+    const run = runs.value.find((one) => one.id === id);
+    const output = run && (await keepRun(run));
+    if (!run || !output) return;
+    replace(id, { output });
+    letGo(run.output);
+  });
+}
 
 export function addRun(run: Run) {
   runs.value = [run, ...runs.value];
@@ -62,12 +85,14 @@ export function addRun(run: Run) {
 }
 
 export function updateRun(id: string, change: Partial<Run>) {
-  runs.value = runs.value.map((run) => (run.id === id ? { ...run, ...change } : run));
+  replace(id, change);
   const run = runs.value.find((one) => one.id === id);
   if (run) keep(run);
 }
 
 export function removeRun(id: string) {
+  const gone = runs.value.find((run) => run.id === id);
+  if (gone) letGo(gone.output);
   runs.value = runs.value.filter((run) => run.id !== id);
   if (currentId.value === id) currentId.value = runs.value[0]?.id ?? null;
   keeping.value = null;
