@@ -75,8 +75,13 @@ function DriftOf({ run, pinned }: Props) {
   return <DriftBars outputs={outputs} note={`On ${comparison!.samples.description}`} />;
 }
 
-/** `threads`: for how many thread counts latency will come; its place is kept. */
-export function Pictures({ run, pinned, threads = 1 }: Props & { threads?: number }) {
+interface Placed extends Props {
+  /** For how many thread counts latency will come; its place is kept. */
+  threads?: number;
+  measuring?: boolean;
+}
+
+export function Pictures({ run, pinned, threads = 1, measuring = false }: Placed) {
   const { comparison, notVerified } = run;
   const waiting = notVerified ? 'Not measured: the models were not run.' : 'Appears once both models have run.';
   return (
@@ -86,7 +91,7 @@ export function Pictures({ run, pinned, threads = 1 }: Props & { threads?: numbe
         <Latency groups={groupsOf(run, pinned)} note={latencyNote(run)} />
       ) : (
         <EmptyFigure title="Latency" height={latencyHeight(threads, 2)}>
-          {comparison ? 'No run was timed.' : waiting}
+          {comparison ? (measuring ? 'Being timed…' : 'No run was timed.') : waiting}
         </EmptyFigure>
       )}
       {comparison ? (

@@ -7,7 +7,7 @@ import { choose } from '../state/choices';
 import { awaited, debugLayers, exclude, quantize } from '../state/run';
 import { baseline, current } from '../state/runs';
 import type { Run } from '../state/runs';
-import { becauseOf, setupOf, verdictSentence } from '../take/verdict_words';
+import { becauseOf, setupOf, untimed, verdictSentence } from '../take/verdict_words';
 import { Advice } from './advice';
 import type { AdviceActions } from './advice';
 import { Explained } from './explained';
@@ -20,13 +20,18 @@ function Verdict({ run, actions }: { run: Run; actions: AdviceActions | null }) 
   useEffect(() => {
     if (awaited.value) heading.current?.focus();
   }, [run.id]);
+  const measuring = job.value !== null;
   return (
     <div class="head">
-      <h2 ref={heading} tabIndex={-1} class={`verdict ${run.comparison?.verdict.judgement ?? ''}`}>
-        {verdictSentence(run, job.value !== null)}
+      <h2 ref={heading} tabIndex={-1} class={`verdict ${(!untimed(run) && run.comparison?.verdict.judgement) || ''}`}>
+        {verdictSentence(run, measuring)}
       </h2>
       <p class="because">{becauseOf(run)}</p>
-      <Advice next={run.comparison?.verdict.next ?? []} actions={actions} busy={job.value !== null} />
+      <Advice
+        next={measuring && untimed(run) ? [] : (run.comparison?.verdict.next ?? [])}
+        actions={actions}
+        busy={measuring}
+      />
     </div>
   );
 }
@@ -49,8 +54,8 @@ export function ResultBand() {
   return (
     <section class="band result" aria-label="Result">
       <Verdict run={run} actions={actions} />
-      <Pictures run={run} pinned={pinned} threads={threadCounts()} />
-      <p class="setup">{run.comparison ? setupOf(run.comparison) : ''}</p>
+      <Pictures run={run} pinned={pinned} threads={threadCounts()} measuring={job.value !== null} />
+      <p class="setup">{run.comparison && !(untimed(run) && job.value !== null) ? setupOf(run.comparison) : ''}</p>
       {run.calibrated && <p class="setup">Ranges from {run.calibrated.description}.</p>}
       <Take run={run} pinned={pinned} />
       <LayersBand run={run} ask={ask} busy={job.value !== null} />

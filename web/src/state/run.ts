@@ -1,6 +1,6 @@
 // Quantizes with what is chosen, then checks and times the result: a Run.
 import { computed, signal } from '@preact/signals';
-import type { Mode, ModelFiles, Stage } from 'octet-wasm';
+import type { Comparison, Mode, ModelFiles, Stage } from 'octet-wasm';
 import { sameChoices, settled, toOptions } from '../options';
 import type { Chosen } from '../options';
 import { choices, choose } from './choices';
@@ -49,7 +49,14 @@ async function check(run: Run, source: ModelFiles, signal: AbortSignal, tell: Te
   announcement.value = 'Quantized; now both models run';
   try {
     const samples = sourceOf(checkedOn.value, run.choices, 'evaluation');
-    const comparison = await octet.compare(source, run.output, { samples }, { signal, onProgress: tell });
+    const calibrated_on = run.calibrated?.samples;
+    const judging = { samples, plan: run.report.plan, ...(calibrated_on !== undefined && { calibrated_on }) };
+    // Drift is known before times are.
+    const onPartial = (comparison: Comparison) => {
+      updateRun(run.id, { comparison });
+      announcement.value = 'Outputs are compared; now both models are timed';
+    };
+    const comparison = await octet.compare(source, run.output, judging, { signal, onProgress: tell, onPartial });
     updateRun(run.id, { comparison });
     announcement.value = comparison.verdict.sentence;
   } catch (error) {

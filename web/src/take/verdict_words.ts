@@ -1,5 +1,5 @@
 // The verdict as the page says it, and what it was measured with.
-import { msText, plural } from '../format';
+import { dbText, msText, plural } from '../format';
 import type { Comparison } from '../package';
 import type { Run } from '../state/runs';
 import { smaller, smallerText } from './run_words';
@@ -12,11 +12,15 @@ export function sentenceOf({ verdict }: Comparison): string {
     .replace(' A quiet machine tells.', ' Run it again when the machine is quiet.');
 }
 
+/** Whether outputs were compared, and nothing timed, or not yet. */
+export const untimed = ({ comparison }: Run) => comparison !== null && comparison.latency_by_threads.length === 0;
+
 export function verdictSentence(run: Run, measuring: boolean): string {
-  if (run.comparison) return sentenceOf(run.comparison);
+  if (run.comparison && !(measuring && untimed(run))) return sentenceOf(run.comparison);
   const size = smallerText(smaller(run));
   const start = size.charAt(0).toUpperCase() + size.slice(1);
   if (run.notVerified) return `${start}. Not verified: ${run.notVerified.replace(/\.$/, '')}.`;
+  if (run.comparison) return `${start}, ${dbText(run.comparison.worst_sqnr_db)}. Speed is being measured.`;
   return measuring ? `${start}. Speed and drift are being measured.` : `${start}. Not verified.`;
 }
 
@@ -35,13 +39,8 @@ const tickText = (ms: number) => (ms < 0.1 ? `${Number((1000 * ms).toPrecision(2
 
 /** What was measured with, on what: the small print under the pictures. */
 export function setupOf({ samples, environment, load_ms }: Comparison): string {
-  const { runtime, agent, cores, isolated, threads_available, clock_ms } = environment;
-  const threads =
-    threads_available > 1
-      ? `up to ${threads_available} threads`
-      : isolated
-        ? 'one thread'
-        : 'one thread, since the page is not cross-origin isolated';
+  const { runtime, agent, cores, threads_note, threads_available, clock_ms } = environment;
+  const threads = threads_available > 1 ? `up to ${threads_available} threads` : (threads_note ?? 'one thread');
   const parts = [
     `Measured with ${runtime}, ${browserName(agent)}, ${plural(cores, 'core')}, ${threads}`,
     `on ${samples.description}`,
