@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
+import { offline } from './plugins/offline';
 import { sampleArchives } from './plugins/sample_archives';
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
@@ -16,7 +17,7 @@ export default defineConfig({
     alias: { 'octet-wasm': `${octet}/lib/index.js` },
     dedupe: ['onnxruntime-web', 'fflate'], // the package has none of its own
   },
-  plugins: [sampleArchives(path('../tests/data'))],
+  plugins: [sampleArchives(path('../tests/data')), offline()],
   assetsInclude: ['**/*.onnx'],
   define: { SAMPLE_BYTES: { digits_cnn: bytesOf('digits_cnn'), gpt_char: bytesOf('gpt_char') } },
   worker: { format: 'es' },

@@ -16,23 +16,25 @@ export async function launch() {
   return chromium.launch({ executablePath: process.env.OCTET_CHROMIUM ?? '/usr/bin/chromium', args: FLAGS });
 }
 
-const DEFAULTS = { folder: PAGE, viewport: DESKTOP, colorScheme: 'light', device: {} };
+// Without its service worker the page neither reloads by itself nor keeps anything: each test begins anew.
+const DEFAULTS = { folder: PAGE, viewport: DESKTOP, colorScheme: 'light', device: {}, serviceWorkers: 'block' };
 
 export async function openPage(browser, options = {}) {
-  const { folder, viewport, colorScheme, headers, device } = { ...DEFAULTS, ...options };
+  const { folder, viewport, colorScheme, headers, device, serviceWorkers } = { ...DEFAULTS, ...options };
   const server = await servePage(folder, { headers });
-  const context = await browser.newContext({ viewport, colorScheme, acceptDownloads: true, ...device });
+  const context = await browser.newContext({ viewport, colorScheme, serviceWorkers, acceptDownloads: true, ...device });
   const page = await context.newPage();
   const requests = [], complaints = [];
   context.on('request', (request) => requests.push(request.url()));
   page.on('console', (message) => {
+    if (/^Service Worker registration blocked/.test(message.text())) return;
     if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.setDefaultTimeout(60_000);
   await page.goto(server.url);
   return {
-    page, requests, complaints, url: server.url,
+    page, context, server, requests, complaints, url: server.url,
     async close() {
       await context.close();
       await server.close();
