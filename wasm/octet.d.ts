@@ -4,10 +4,12 @@
 import type { ActivationHistogramsRequest, Histograms, WeightHistogramsRequest } from './histograms.js';
 import type { LayersRequest, StartedLayers } from './layers.js';
 import type { PassReport, Plan, Report } from './report.js';
+import type { SearchRequest, StartedSearch } from './search.js';
 
 export type * from './histograms.js';
 export type * from './layers.js';
 export type * from './report.js';
+export type * from './search.js';
 
 export type Mode = 'dynamic' | 'static' | 'weights';
 export type Target = 'x64' | 'x64-novnni' | 'arm64' | 'wasm' | 'any';
@@ -43,6 +45,14 @@ export interface Options {
   nodes_to_quantize?: string[];
   nodes_to_exclude?: string[];
   op_types?: string[];
+  /** What only a search can grant, see SearchRequest: neighbouring products share the spread of their weights, */
+  equalize?: boolean;
+  /** part of the spread between channels goes from activations into weights (0 to 1, of which 0 is none), */
+  smooth_quant?: number;
+  /** products get back what rounding takes from them on average, */
+  bias_correction?: boolean;
+  /** and the worst output has at least so many decibels. */
+  min_sqnr?: number;
   /** Fold, clean up and fuse first; true when absent. A plan that is given decides for itself. */
   prepare?: boolean;
   /** Use this plan instead of making one. */
@@ -327,6 +337,8 @@ export interface OctetModule {
   make_samples(request: SamplesRequest): Samples | Failure;
   /** Begins to look where a quantized model loses. */
   start_layers(request: LayersRequest): StartedLayers | Failure;
+  /** Begins a quantization that measures as it goes. */
+  start_search(request: SearchRequest): StartedSearch | Failure;
   /** Drift, latency and the verdict, by the formulas of the command line. */
   judge_runs(request: Runs): Judged | Failure;
 }

@@ -37,7 +37,8 @@ TEST(OptionsJson, EveryKeyReachesItsField) {
   const GivenOptions given = options_from_json(
       R"({"mode": "weights", "target": "arm64", "weight_type": "quint4", "per_channel": false, "reduce_range": true,
           "block_size": 64, "nodes_to_quantize": ["a", "op:MatMul"], "nodes_to_exclude": ["b*"], "op_types": ["Conv"],
-          "round_outputs": true, "prepare": false, "external_data": true, "plan": {"octet_plan": 1, "nodes": [], "tensors": []}})",
+          "round_outputs": true, "equalize": true, "smooth_quant": 0.25, "bias_correction": true, "min_sqnr": -3.5,
+          "prepare": false, "external_data": true, "plan": {"octet_plan": 1, "nodes": [], "tensors": []}})",
       Target::kWasm);
   const PlanOptions& options = given.plan_options;
   EXPECT_EQ(options.mode, Mode::kWeights);
@@ -50,9 +51,22 @@ TEST(OptionsJson, EveryKeyReachesItsField) {
   EXPECT_THAT(options.nodes_to_exclude, ElementsAre("b*"));
   EXPECT_THAT(options.op_types, ElementsAre("Conv"));
   EXPECT_TRUE(options.round_outputs);
+  EXPECT_TRUE(options.equalize);
+  EXPECT_EQ(options.smooth_quant, 0.25);
+  EXPECT_TRUE(options.bias_correction);
+  EXPECT_EQ(given.min_sqnr, -3.5);
   EXPECT_FALSE(options.prepare);
   EXPECT_TRUE(given.external_data);
   EXPECT_TRUE(given.plan.has_value());
+}
+
+TEST(OptionsJson, KnowWhichOnesTakeASearch) {
+  const auto key = [](const char* json) { return options_from_json(json, Target::kAny).search_key(); };
+  EXPECT_EQ(key(R"({"equalize": false, "smooth_quant": 0, "bias_correction": false, "min_sqnr": null})"), "");
+  EXPECT_EQ(key(R"({"equalize": true})"), "equalize");
+  EXPECT_EQ(key(R"({"smooth_quant": 1})"), "smooth_quant");
+  EXPECT_EQ(key(R"({"bias_correction": true})"), "bias_correction");
+  EXPECT_EQ(key(R"({"min_sqnr": 0})"), "min_sqnr");
 }
 
 TEST(OptionsJson, OfPreparation) {

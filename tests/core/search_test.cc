@@ -149,6 +149,24 @@ TEST(FloorSearch, SaysWhatIsOutOfReach) {
   EXPECT_THAT(unknown.changed, IsEmpty());
 }
 
+TEST(Search, WhatDoesNotRunGoesBackFromIntegers) {
+  // No runtime takes integers; what is stored in few bits is no worse for it.
+  const Worth worth = [](const Model& model) -> std::optional<double> {
+    for (const auto& node : model.proto().graph().node()) {
+      if (node.op_type().find("Integer") != std::string::npos) return -kSqnrEqual;
+    }
+    return 60;
+  };
+  for (const bool replay : {false, true}) {
+    const Outcome found = (replay ? broken_off : straight)(dynamic(), 50, worth);
+    EXPECT_THAT(found.changed, ElementsAre("m0", "m1", "m2", "m3", "m4"));
+    EXPECT_EQ(found.reached, true);
+    EXPECT_EQ(found.questions, 2);
+    for (const NodePlan& node : plan_from_json(found.plan).nodes)
+      EXPECT_EQ(node.action, node.op == "Gemm" ? Action::kWeights : Action::kKeep) << node.node;
+  }
+}
+
 TEST(FloorSearch, WhatWasNotMeasuredInTimeCountsAsTheWorst) {
   // Two of five are looked at: the other three go to float first, then what is known to hurt.
   StraightEngine engine(costs({{"w0", 20}, {"w1", 1}}), 1);

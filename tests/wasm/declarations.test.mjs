@@ -121,6 +121,32 @@ test('comparing layers is what they say, step by step', { skip }, async () => {
   assert.deepEqual(declarations.compare('LayerComparison', compared), []);
 });
 
+test('a search is what they say, step by step', { skip }, async () => {
+  const started = octet.start_search({ model: modelBytes('digits_cnn'), options: { bias_correction: true } });
+  const { search } = started;
+  try {
+    assert.deepEqual(Object.keys(started), declarations.keys('StartedSearch'));
+    sameMethods('Search', search);
+    const question = search.next();
+    assert.deepEqual(Object.keys(question).sort(), ['ask', 'calibration', 'done', 'stage', 'taps', 'total']);
+    sameMethods('Calibration', question.calibration);
+    question.calibration.delete();
+  } finally {
+    search.delete();
+  }
+  const checked = octet.start_search({ model: modelBytes('digits_cnn'), options: { min_sqnr: 10 } }).search;
+  try {
+    assert.deepEqual(declarations.compare('SearchQuestion', checked.next()), []);
+    assert.deepEqual(declarations.compare('WrittenInMemory', checked.check_model()), []);
+    assert.deepEqual(checked.add_outputs({ reference: {}, candidate: {} }), { samples: 1 });
+    assert.deepEqual(checked.answer({}), {});
+    assert.deepEqual(declarations.compare('SearchQuestion', checked.next()), []);
+    assert.deepEqual(declarations.compare('Finished', checked.finish({})), []);
+  } finally {
+    checked.delete();
+  }
+});
+
 test('the helper has declarations that hold, and onnxruntime-web fits them', { skip }, async () => {
   const helper = new Declarations(join(PACKAGE, 'lib/calibrate.d.ts'), DOM);
   assert.deepEqual(helper.problems, []);

@@ -29,6 +29,8 @@ Quantizer quantizer_of(const val& request, const GivenRequest& given) {
 val quantize_model(val request) {
   return guarded([&] {
     const GivenRequest given = given_of(request);
+    if (const std::string key = given.options.search_key(); !key.empty())
+      throw Error(ErrorCode::kUsage, "option " + key, "takes runs of the model", "start a search");
     const auto refuse = [](const char* where) {
       throw Error(ErrorCode::kUsage, where, "static mode needs the ranges of activations",
                   "pass ranges, which calibration learns from samples");

@@ -61,8 +61,9 @@ class LayerComparison {
       if (which != "reference" && which != "candidate")
         throw Error(ErrorCode::kUsage, "which", "is none of both models", "use reference or candidate");
       std::uint64_t total = 0;
-      return written(request, which == "reference" ? steps_.reference_model(slice) : steps_.candidate_model(slice),
-                     false, total);
+      return written(val::object(),
+                     which == "reference" ? steps_.reference_model(slice) : steps_.candidate_model(slice), false,
+                     total);
     });
   }
 

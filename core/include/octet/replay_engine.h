@@ -17,10 +17,11 @@ namespace octet {
 struct SearchQuestion {
   enum class Kind { kCalibrate, kObserve, kCheck };
   Kind kind = Kind::kCheck;
-  Model model;                       // to run
-  std::vector<std::string> taps;     // kCalibrate: values whose ranges are wanted
-  std::vector<ChannelTap> channels;  // kObserve: values wanted by channels
-  std::string stage;                 // what it is for, in words, and how far that is
+  Model model;                            // to run
+  std::vector<std::string> taps = {};     // kCalibrate: values whose ranges are wanted
+  std::string fingerprint = {};           // kCalibrate: of the model
+  std::vector<ChannelTap> channels = {};  // kObserve: values wanted by channels
+  std::string stage = {};                 // what it is for, in words, and how far that is
   std::size_t done = 0, total = 0;
 };
 

@@ -17,7 +17,8 @@ inline constexpr double kFloorSeconds = 180;
 
 class Search {
  public:
-  // Without a floor only the accuracy steps that `options` ask for are taken. The engine stays the caller's.
+  // Without a floor only the accuracy steps that `options` ask for are taken. What does not run at all goes back from
+  // integers before nodes are looked at one by one. The engine stays the caller's.
   Search(Quantizer quantizer, const PlanOptions& options, std::optional<double> min_sqnr_db, SearchEngine& engine);
 
   // Goes on where an engine broke it off.
@@ -30,7 +31,7 @@ class Search {
   std::optional<bool> reached() const;                                  // the floor, where there is one and it is known
 
  private:
-  enum class Stage { kSteps, kFirstCheck, kFloor, kLastCheck, kDone };
+  enum class Stage { kSteps, kFirstCheck, kRetreat, kFloor, kLastCheck, kDone };
   void step();
 
   std::optional<double> floor_;

@@ -110,6 +110,19 @@ constexpr std::array kQuantizeRows = {
     Row<GivenOptions>{"nodes_to_exclude",
                       [](auto& o, auto& k, auto& v) { o.plan_options.nodes_to_exclude = names(k, v); }},
     Row<GivenOptions>{"op_types", [](auto& o, auto& k, auto& v) { o.plan_options.op_types = names(k, v); }},
+    Row<GivenOptions>{"equalize", [](auto& o, auto& k, auto& v) { o.plan_options.equalize = flag(k, v); }},
+    Row<GivenOptions>{"smooth_quant",
+                      [](auto& o, auto& k, auto& v) {
+                        if (!v.is_number() || v < 0 || v > 1) refuse(k, "must lie between 0 and 1", "use 0.5");
+                        o.plan_options.smooth_quant = v.template get<double>();
+                      }},
+    Row<GivenOptions>{"bias_correction",
+                      [](auto& o, auto& k, auto& v) { o.plan_options.bias_correction = flag(k, v); }},
+    Row<GivenOptions>{"min_sqnr",
+                      [](auto& o, auto& k, auto& v) {
+                        if (!v.is_number()) refuse(k, "must be a number of decibels", "");
+                        o.min_sqnr = v.template get<double>();
+                      }},
     Row<GivenOptions>{"prepare", [](auto& o, auto& k, auto& v) { o.plan_options.prepare = flag(k, v); }},
     Row<GivenOptions>{"plan", [](auto& o, auto&, auto& v) { o.plan = plan_from_json(v.dump()); }},
     Row<GivenOptions>{"external_data", [](auto& o, auto& k, auto& v) { o.external_data = flag(k, v); }},
@@ -150,6 +163,13 @@ GivenOptions options_from_json(std::string_view text, Target default_target) {
   options.plan_options.target = default_target;
   read(text, kQuantizeRows, options);
   return options;
+}
+
+std::string GivenOptions::search_key() const {
+  if (plan_options.equalize) return "equalize";
+  if (plan_options.smooth_quant > 0) return "smooth_quant";
+  if (plan_options.bias_correction) return "bias_correction";
+  return min_sqnr ? "min_sqnr" : "";
 }
 
 PrepareOptions prepare_options_from_json(std::string_view text) {

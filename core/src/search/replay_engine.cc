@@ -56,17 +56,22 @@ std::optional<LearnedRanges> ReplayEngine::calibrate(const Quantizer& quantizer)
   if (taps.empty()) return std::nullopt;
   if (given_ && given_->ranges.model == quantizer.fingerprint()) return given_;
   if (const LearnedRanges* learned = next<LearnedRanges>()) return *learned;
-  ask({SearchQuestion::Kind::kCalibrate, quantizer.model().clone(), std::move(taps), {}, {}, 0, 0});
+  SearchQuestion question{SearchQuestion::Kind::kCalibrate, quantizer.model().clone()};
+  question.taps = std::move(taps);
+  question.fingerprint = quantizer.fingerprint();
+  ask(std::move(question));
 }
 
 ChannelObservations ReplayEngine::observe(const Model& model, const std::vector<ChannelTap>& taps) {
   if (const ChannelObservations* observed = next<ChannelObservations>()) return *observed;
-  ask({SearchQuestion::Kind::kObserve, model.clone(), {}, taps, {}, 0, 0});
+  SearchQuestion question{SearchQuestion::Kind::kObserve, model.clone()};
+  question.channels = taps;
+  ask(std::move(question));
 }
 
 std::optional<double> ReplayEngine::check(const Quantizer& quantizer, const Plan& plan) {
   if (const auto* sqnr_db = next<std::optional<double>>()) return *sqnr_db;
-  ask({SearchQuestion::Kind::kCheck, quantizer.apply(plan), {}, {}, {}, 0, 0});
+  ask(SearchQuestion{SearchQuestion::Kind::kCheck, quantizer.apply(plan)});
 }
 
 void ReplayEngine::start_clock(double seconds) { end_ = seconds_() + seconds; }

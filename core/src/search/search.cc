@@ -27,15 +27,27 @@ void Search::step() {
     case Stage::kFirstCheck:
       engine_.tell("looking whether the floor holds", 0, 1);
       if (!sqnr_db_) sqnr_db_ = engine_.check(quantizer(), quantizer().plan());
+      stage_ = !sqnr_db_ || *sqnr_db_ >= *floor_ ? Stage::kDone
+               : *sqnr_db_ <= -kSqnrEqual        ? Stage::kRetreat
+                                                 : Stage::kFloor;
+      break;
+    case Stage::kRetreat: {
+      engine_.tell("looking whether the floor holds", 0, 1);
+      Plan plan = quantizer().plan();
+      std::vector<std::string> changed = retreat_from_integers(plan, "the runtime refused its integer form");
+      if (!changed.empty()) sqnr_db_ = engine_.check(quantizer(), plan);
+      quantizer().plan() = std::move(plan);
+      changed_ = std::move(changed);
       stage_ = sqnr_db_ && *sqnr_db_ < *floor_ ? Stage::kFloor : Stage::kDone;
       break;
+    }
     case Stage::kFloor:
       if (!floor_search_) {
         advise_more_samples(quantizer().plan(), steps_.samples());
         floor_search_.emplace(quantizer(), quantizer().plan(), *floor_, kFloorSeconds, engine_);
       }
       floor_search_->run();
-      changed_ = floor_search_->changed();
+      changed_.insert(changed_.end(), floor_search_->changed().begin(), floor_search_->changed().end());
       quantizer().plan() = floor_search_->plan();
       floor_search_.reset();
       stage_ = Stage::kLastCheck;

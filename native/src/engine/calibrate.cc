@@ -1,6 +1,5 @@
 #include "engine/calibrate.h"
 
-#include <fmt/format.h>
 #include <malloc.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "engine/model_session.h"
 #include "engine/worker_crew.h"
 #include "octet/error.h"
+#include "octet/observe.h"
 #include "octet/segments.h"
 
 namespace octet {
@@ -20,13 +20,10 @@ namespace {
 
 // Samples may be this much larger than what was planned for before the plan is made anew.
 constexpr double kOverBudget = 1.25;
-constexpr std::size_t kMostNotes = 5;  // an infinite mask goes through every layer
 
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-bool is_observed_type(int type) { return type == kFloat || type == kFloat16 || type == kBfloat16 || type == kDouble; }
 
 // What sessions leave lies between other things and would stay with the process, beside what the next ones take.
 void give_back_memory() {
@@ -34,12 +31,6 @@ void give_back_memory() {
   malloc_trim(0);
 #endif
 }
-
-// What was seen of one value that was NaN or infinite.
-struct NonFinite {
-  std::uint64_t samples = 0;
-  std::string first;
-};
 
 class CalibrationRun {
  public:
@@ -55,6 +46,7 @@ class CalibrationRun {
     const std::size_t count = samples.size();
     while (std::optional<Sample> sample = samples.next()) {
       sample_name_ = samples.name();
+      non_finite_.begin_sample(sample_name_);
       const double done = static_cast<double>(result_.ranges.samples);
       take(*sample, [&](double part) {
         if (options_.progress)
@@ -65,16 +57,7 @@ class CalibrationRun {
     if (result_.ranges.samples == 0)
       throw Error(ErrorCode::kData, samples.description(), "there is not one sample to learn ranges from",
                   "give some with --calib");
-    for (const auto& [name, seen] : non_finite_) {
-      if (result_.notes.size() == kMostNotes) {
-        result_.notes.push_back(fmt::format("so were values of {} other tensors", non_finite_.size() - kMostNotes));
-        break;
-      }
-      result_.notes.push_back(
-          fmt::format("'{}': {} values were NaN or infinite in {} of {} samples{}; they are left out", name,
-                      result_.ranges.tensors.at(name).non_finite(), seen.samples, result_.ranges.samples,
-                      seen.first.empty() ? "" : ", first in " + seen.first));
-    }
+    result_.notes = non_finite_.notes(result_.ranges);
     result_.segments = segmented_.segments().size();
     return std::move(result_);
   }
@@ -213,9 +196,7 @@ class CalibrationRun {
       });
     });
     for (const Job& job : jobs) {
-      if (!job.observation || job.observation->non_finite() == job.before) continue;
-      NonFinite& seen = non_finite_[*job.name];
-      if (seen.samples++ == 0) seen.first = sample_name_;
+      if (job.observation && job.observation->non_finite() != job.before) non_finite_.add(*job.name);
     }
     result_.observe_seconds += seconds_since(start);
   }
@@ -240,7 +221,7 @@ class CalibrationRun {
   std::vector<Session> sessions_;  // one for each segment
   bool whole_ = false;             // no cuts: the segments did not load
   std::map<std::string, std::uint64_t> sizes_, measured_;
-  std::map<std::string, NonFinite> non_finite_;
+  NonFinite non_finite_;
   std::string sample_name_;
   Calibration result_;
 };

@@ -1,0 +1,40 @@
+// What calibration looks at, and what it says of values that it could not use.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "octet/ranges.h"
+
+namespace octet {
+
+// Whether values of this element type are observed.
+bool is_observed_type(int type);
+
+// Which tensors had values that were NaN or infinite, and where first.
+class NonFinite {
+ public:
+  void begin_sample(std::string name) {
+    sample_ = std::move(name);
+    touched_.clear();
+  }
+  void add(const std::string& tensor);  // in this sample; more often counts once
+  void clear();                         // but for the sample's name
+
+  // Sentences, of the first few tensors: an infinite mask goes through every layer.
+  std::vector<std::string> notes(const Ranges& ranges) const;
+
+ private:
+  struct Seen {
+    std::uint64_t samples = 0;
+    std::string first;
+  };
+  std::map<std::string, Seen> seen_;
+  std::set<std::string> touched_;  // in this sample
+  std::string sample_;
+};
+
+}  // namespace octet
