@@ -50,8 +50,10 @@ val weight_histograms(val request) {
     const PlanOptions options = given_of(request).options.plan_options;
     // Planned or not, the names are those of the prepared model.
     Model model = load(request);
+    PrepareOptions preparation;
+    preparation.keep_widened = true;  // as a quantizer does
     if (options.prepare)
-      prepare(model, {});
+      prepare(model, preparation);
     else
       normalize(model);
     val result = val::array();
