@@ -120,6 +120,8 @@ export interface Plan {
 export interface Sizes {
   input_bytes: number;
   output_bytes: number;
+  /** At least in memory once it is loaded: folded weights are then there as floats too. */
+  loaded_bytes: number;
   float_weight_bytes: number;
   weights_in_8_bits_bytes: number;
   stored_bytes: number;

@@ -16,6 +16,11 @@ for (const name of MODELS) {
     assert.ok(sizes.weights_in_8_bits_bytes >= 0.95 * sizes.float_weight_bytes);
     const left = sizes.left_float.reduce((sum, { bytes }) => sum + bytes, 0);
     assert.equal(left + sizes.weights_in_8_bits_bytes, sizes.float_weight_bytes);
+    // Made float again when a session starts.
+    const again = sizes.loaded_bytes - sizes.output_bytes;
+    assert.ok(again > 0.8 * sizes.float_weight_bytes && again <= sizes.float_weight_bytes, `${again}`);
+    const blocks = quantize(name, { mode: 'weights', weight_type: 'qint4' }).report.sizes;
+    assert.ok(blocks.loaded_bytes < sizes.loaded_bytes, 'blocks stay small');
     assert.ok(model.length < 0.45 * sizes.input_bytes, `${model.length} of ${sizes.input_bytes}`);
   });
 

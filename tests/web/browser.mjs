@@ -16,6 +16,13 @@ export async function launch() {
   return chromium.launch({ executablePath: process.env.OCTET_CHROMIUM ?? '/usr/bin/chromium', args: FLAGS });
 }
 
+// With a profile on the disk, as people have it: the origin private file system is in memory otherwise.
+export async function persistent(folder) {
+  const options = { executablePath: process.env.OCTET_CHROMIUM ?? '/usr/bin/chromium', args: FLAGS, serviceWorkers: 'block' };
+  const context = await chromium.launchPersistentContext(folder, { ...options, viewport: DESKTOP, acceptDownloads: true });
+  return { newContext: async () => context, close: () => context.close() };
+}
+
 // Without its service worker the page neither reloads by itself nor keeps anything: each test begins anew.
 const DEFAULTS = { folder: PAGE, viewport: DESKTOP, colorScheme: 'light', device: {}, serviceWorkers: 'block' };
 

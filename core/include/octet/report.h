@@ -13,8 +13,9 @@
 
 namespace octet {
 
-// JSON with `model` (facts as loaded), `passes`, `plan` and `sizes`: bytes of the input and of the output, of the float
-// weights, of those that became 8 bits or fewer, of what is stored, and every float tensor left with its reason.
+// JSON with `model` (facts as loaded), `passes`, `plan` and `sizes`: bytes of the input and of the output, of what is in
+// memory at least once the output is loaded (folded weights are then there as floats too), of the float weights, of
+// those that became 8 bits or fewer, of what is stored, and every float tensor left with its reason.
 // Without `output_bytes` the size is what save_model would write for the plan, to the byte.
 std::string quantizer_report_json(Quantizer& quantizer, std::optional<std::uint64_t> output_bytes = std::nullopt);
 
