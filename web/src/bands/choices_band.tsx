@@ -9,6 +9,7 @@ import { inspected } from '../state/model';
 import { planError } from '../state/plan';
 import { lacksSamples, quantize, stale } from '../state/run';
 import { Fields } from './fields';
+import { FitNote } from './fit_note';
 import { Problem } from './problem';
 import { SamplesBand, useMadeUp } from './samples_band';
 
@@ -90,6 +91,7 @@ export function ChoicesBand() {
         <Fields fields={fieldsOf('first', now)} />
         <SamplesBand />
         <More />
+        <FitNote />
         {planError.value && <Problem error={planError.value} />}
         <Go />
       </form>
