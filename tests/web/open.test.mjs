@@ -1,5 +1,8 @@
 // Opening a model: what is dropped or chosen, and what is wrong with it.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../wasm/load_octet.mjs';
 import { modelBytes, quantize } from '../wasm/octet_runs.mjs';
 import { onPage } from './on_page.mjs';
 
@@ -20,4 +23,68 @@ onPage('says what is wrong with a file that is no model', {}, async (page) => {
   await page.locator('input[type=file]').setInputFiles([{ name: 'cut.onnx', mimeType: '', buffer }]);
   assert.match(await page.getByRole('alert').textContent(), /cut\.onnx/);
   assert.equal(await page.getByRole('button', { name: 'Quantize' }).count(), 0);
+});
+
+// What a file manager does: a drop, or a paste, with these files.
+async function hand(page, kind, files) {
+  await page.evaluate(([how, all]) => {
+    const transfer = new DataTransfer();
+    for (const { name, base64 } of all) {
+      const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+      transfer.items.add(new File([bytes], name));
+    }
+    const event = how === 'paste'
+      ? new ClipboardEvent('paste', { clipboardData: transfer, bubbles: true, cancelable: true })
+      : new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true });
+    document.body.dispatchEvent(event);
+  }, [kind, files.map(({ name, buffer }) => ({ name, base64: buffer.toString('base64') }))]);
+}
+
+onPage('takes a pasted model', {}, async (page) => {
+  await hand(page, 'paste', [file('pasted.onnx', modelBytes('digits_cnn'))]);
+  await page.getByRole('heading', { name: 'pasted.onnx' }).waitFor();
+  await page.getByRole('button', { name: 'Quantize', exact: true }).waitFor();
+});
+
+onPage('takes a drop of a model with its external data and samples', {}, async (page) => {
+  const split = quantize('digits_cnn', { mode: 'weights', external_data: true }, { output: 'split.onnx' });
+  const sample = readFileSync(join(ROOT, 'tests/data/digits_cnn/eval/0000.npz'));
+  const files = [file('0000.npz', sample), file('split.onnx.data', split.external), file('split.onnx', split.model)];
+  await hand(page, 'drop', files);
+  await page.getByRole('heading', { name: 'split.onnx' }).waitFor();
+  await page.getByRole('region', { name: 'Samples to check on' }).getByText('1 file', { exact: true }).waitFor();
+  assert.equal(await page.getByRole('alert').count(), 0);
+});
+
+onPage('shows where the bytes are and what becomes of them', {}, async (page) => {
+  await page.getByRole('button', { name: 'Digits' }).click();
+  const strip = page.getByRole('listbox', { name: 'Weights by layer' });
+  await strip.waitFor();
+  const { sizes, plan } = quantize('digits_cnn', { mode: 'weights' }).report;
+  await page.getByRole('heading', { name: /81\.1 KB would become 23\.5 KB/ }).waitFor();
+  const fates = () => strip.getByRole('option').evaluateAll((all) => all.map((one) => one.getAttribute('class').trim()));
+  assert.ok((await fates()).includes('stored') && (await fates()).includes('float'));
+  // Each as wide as it is large.
+  const share = await strip.getByRole('option', { name: /^fc1\.weight/ }).evaluate(
+    (piece) => piece.width.baseVal.value / piece.ownerSVGElement.viewBox.baseVal.width);
+  const bytes = plan.tensors.find(({ tensor }) => tensor === 'fc1.weight').bytes;
+  assert.ok(Math.abs(share - bytes / sizes.float_weight_bytes) < 0.01, `${share}`);
+
+  await strip.press('End');
+  await strip.press('ArrowLeft');
+  await page.locator('.detail strong').waitFor();
+  await page.getByRole('radio', { name: 'Static' }).check();
+  await page.getByRole('heading', { name: /would become 28\.2 KB/ }).waitFor();
+  assert.ok((await fates()).includes('integers'));
+
+  // What is left in float from here is so at once.
+  await strip.getByRole('option', { name: /^fc1\.weight/ }).click();
+  await page.getByRole('button', { name: 'Leave it in float' }).click();
+  await strip.getByRole('option', { name: /^fc1\.weight.*left in float/ }).waitFor();
+});
+
+onPage('says what contradicts before anything is run', {}, async (page, { url }) => {
+  await page.goto(`${url}#nodes_to_exclude=no_such_node`);
+  await page.getByRole('button', { name: 'Digits' }).click();
+  await page.getByRole('alert').getByText(/no_such_node/).waitFor();
 });

@@ -20,6 +20,14 @@ export interface Weight {
 
 export const FATES: Fate[] = ['integers', 'stored', 'float'];
 
+/** The core's reasons name options as the command line does. */
+export function onPage(why: string): string {
+  return why
+    .replaceAll('--nodes-to-exclude', '“Leave in float”')
+    .replaceAll('--nodes-to-quantize', '“Quantize only”')
+    .replace(/(ask with )?--op-types( \w+)?/, (_, ask, type) => `${ask ?? ''}“Operators”${type ?? ''}`);
+}
+
 const FATE: Record<Action, Fate> = { static: 'integers', dynamic: 'integers', weights: 'stored', keep: 'float' };
 
 export function weightsOf({ plan, model }: Report): Weight[] {
@@ -33,7 +41,7 @@ export function weightsOf({ plan, model }: Report): Weight[] {
     const fate = type === '' ? 'float' : FATE[node?.action ?? 'weights'];
     return {
       name: tensor, count: 1, bytes, type, shape: shapes.get(tensor) ?? '', node: node?.node ?? '', op: node?.op ?? '',
-      fate: fate === 'float' && type !== '' ? 'stored' as const : fate, why: why || (node?.why ?? ''),
+      fate: fate === 'float' && type !== '' ? 'stored' as const : fate, why: onPage(why || (node?.why ?? '')),
     };
   });
   const place = ({ name }: { name: string }) => places.get(name) ?? plan.nodes.length;

@@ -4,6 +4,7 @@ import { BUNDLED } from '../bundled';
 import { bytesText, countText, percentText, plural } from '../format';
 import { close, inspected, loaded, open, openBundled, problem } from '../state/model';
 import { planned } from '../state/plan';
+import { onPage } from '../weights';
 import { Ignored } from './choices_band';
 import { OfflineNote } from './offline_note';
 import { Picker } from './picker';
@@ -100,14 +101,14 @@ function Outlook({ report }: { report: Report }) {
   const share = float_weight_bytes > 0 ? weights_in_8_bits_bytes / float_weight_bytes : 0;
   return (
     <div class="outlook">
-      <h3>
+      <h2>
         {bytesText(input_bytes)} would become {bytesText(output_bytes)}, {percentText(share)} of the weights in integers
-      </h3>
+      </h2>
       <WeightStrip report={report} />
       <details class="rest">
         <summary>What can be quantized, and what stands in the way</summary>
         <ul class="reasons">
-          {reasonsOf(report).map(({ what, why }) => <li key={`${what} ${why}`}><strong>{what}</strong>: {why}</li>)}
+          {reasonsOf(report).map(({ what, why }) => <li key={`${what} ${why}`}><strong>{what}</strong>: {onPage(why)}</li>)}
           {report.plan.notes.map((note) => <li key={note}>{note}</li>)}
         </ul>
       </details>
@@ -128,7 +129,7 @@ export function ModelBand() {
   return (
     <section class="band" aria-labelledby="model">
       <div class="title">
-        <h2 id="model">{loaded.value.name}</h2>
+        <h1 id="model">{loaded.value.name}</h1>
         <button type="button" class="quiet" onClick={close}>Another model</button>
       </div>
       {model && <Facts model={model} />}

@@ -98,22 +98,24 @@ export function WeightStrip({ report }: { report: Report }) {
   };
   return (
     <div class="weights">
-      <svg
-        class="weight-strip" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="listbox" tabIndex={0}
-        aria-label="Weights by layer" aria-activedescendant={at >= 0 ? `weight-${at}` : undefined} onKeyDown={move}
+      <div
+        class="weight-strip" role="listbox" tabIndex={0} aria-label="Weights by layer" onKeyDown={move}
+        aria-activedescendant={at >= 0 && at < pieces.length ? `weight-${at}` : undefined}
       >
-        {pieces.map((weight, i) => {
-          const x = left, width = (weight.bytes / total) * WIDTH;
-          left += width;
-          return (
-            <rect
-              key={i} id={`weight-${i}`} role="option" aria-selected={i === at} aria-label={wholeText(weight)}
-              class={`${weight.fate} ${i === at ? 'chosen' : ''}`} x={x} width={Math.max(0.5, width)} height={HEIGHT}
-              onMouseEnter={() => setAt(i)} onClick={() => setAt(i)}
-            />
-          );
-        })}
-      </svg>
+        <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="presentation">
+          {pieces.map((weight, i) => {
+            const x = left, width = (weight.bytes / total) * WIDTH;
+            left += width;
+            return (
+              <rect
+                key={i} id={`weight-${i}`} role="option" aria-selected={i === at} aria-label={wholeText(weight)}
+                class={`${weight.fate} ${i === at ? 'chosen' : ''}`} x={x} width={Math.max(0.5, width)} height={HEIGHT}
+                onMouseEnter={() => setAt(i)} onClick={() => setAt(i)}
+              />
+            );
+          })}
+        </svg>
+      </div>
       <Key weights={weights} />
       <Detail weight={pieces[at]} />
       <Table weights={weights} />

@@ -1,0 +1,62 @@
+// What axe finds wrong for people who hear the page, enlarge it or see few colours; in both themes.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../wasm/load_octet.mjs';
+import { modelBytes } from '../wasm/octet_runs.mjs';
+import { PHONE } from './browser.mjs';
+import { onPage } from './on_page.mjs';
+
+const AXE = readFileSync(join(ROOT, 'web/node_modules/axe-core/axe.min.js'), 'utf8');
+const file = (name, bytes) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) });
+
+// The page's policy lets no script in; the debugger's are not asked.
+async function violations(page, context) {
+  const debug = await context.newCDPSession(page);
+  await debug.send('Runtime.evaluate', { expression: AXE });
+  const found = await page.evaluate(async () => (await globalThis.axe.run(document)).violations);
+  return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`));
+}
+
+const STATES = {
+  async 'before a model'() {},
+  async 'with a model and all options open'(page) {
+    await page.getByRole('button', { name: 'Digits' }).click();
+    await page.getByRole('radio', { name: 'Static' }).check();
+    for (const summary of await page.locator('details > summary').all()) await summary.click();
+    const float = page.getByLabel('Leave in float', { exact: true });
+    await float.fill('/conv1/Conv');
+    await float.press('Enter');
+    await page.getByRole('listbox', { name: 'Weights by layer' }).press('Home');
+    await page.locator('.detail strong').waitFor();
+  },
+  async 'where samples are missing'(page) {
+    await page.locator('input[type=file]').first().setInputFiles([file('mine.onnx', modelBytes('digits_cnn'))]);
+    await page.getByRole('radio', { name: 'Static' }).check();
+    await page.getByRole('button', { name: 'Add samples to quantize' }).waitFor();
+  },
+  async 'where something is wrong'(page) {
+    await page.locator('input[type=file]').first().setInputFiles([file('cut.onnx', modelBytes('gpt_char').subarray(0, 5000))]);
+    await page.getByRole('alert').waitFor();
+  },
+  async 'at work'(page) {
+    await page.getByRole('button', { name: 'Small GPT' }).click();
+    await page.getByRole('button', { name: 'Quantize', exact: true }).click();
+    await page.getByText(/^time/).first().waitFor();
+  },
+  async 'with a result'(page) {
+    await page.getByRole('button', { name: 'Digits' }).click();
+    await page.getByRole('button', { name: 'Quantize', exact: true }).click();
+    await page.getByText('Measured with').waitFor();
+  },
+};
+
+for (const colorScheme of ['light', 'dark']) {
+  for (const [state, reach] of Object.entries(STATES)) {
+    const viewport = colorScheme === 'dark' ? { viewport: PHONE } : {};
+    onPage(`nothing is in the way ${state}, ${colorScheme}`, { colorScheme, ...viewport }, async (page, { context }) => {
+      await reach(page);
+      assert.deepEqual(await violations(page, context), []);
+    });
+  }
+}
