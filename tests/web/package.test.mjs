@@ -7,6 +7,9 @@ import { ROOT } from '../wasm/load_octet.mjs';
 import { rangesOf } from '../wasm/calibrated.mjs';
 import { modelBytes, octet, quantize, sha256 } from '../wasm/octet_runs.mjs';
 import { launch, openPage, strangers } from './browser.mjs';
+import { greedyModel } from './greedy_model.mjs';
+import { testData } from './package_data.mjs';
+import { testDisk } from './package_disk.mjs';
 import { makeProject } from './package_project.mjs';
 
 const ISOLATED = { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
@@ -45,10 +48,12 @@ async function helpers(page) {
       return found;
     };
     window.untilEmpty = async () => {
-      let files = await window.filesOnDisk();
+      // Folders may go while they are looked at.
+      const look = () => window.filesOnDisk().catch(() => ['a folder that just went']);
+      let files = await look();
       for (let i = 0; i < 100 && files.length > 0; ++i) {
         await new Promise((go) => setTimeout(go, 50));
-        files = await window.filesOnDisk();
+        files = await look();
       }
       return files;
     };
@@ -136,29 +141,6 @@ inPage('the README\'s second example makes a static model; ranges are those of N
   assert.equal(again, 3);
 });
 
-inPage('samples are taken one by one, as tensors, from a generator', {}, async (evaluate) => {
-  const { asked, samples, cut } = await evaluate(async () => {
-    const asked = [], model = await window.modelFile('digits_cnn');
-    async function* given() {
-      for (let i = 0; i < 5; ++i) {
-        asked.push(i);
-        const data = Array.from({ length: 64 }, (_, k) => k % (i + 2));
-        yield { image: { type: 'float32', dims: [1, 1, 8, 8], data } };
-      }
-    }
-    const { samples } = await window.octet.calibrate(model, given());
-    async function* broken() {
-      yield* given();
-      throw new RangeError('no more of these');
-    }
-    const cut = await window.failureOf(window.octet.calibrate(model, broken()));
-    return { asked, samples, cut };
-  });
-  assert.equal(samples, 5);
-  assert.deepEqual(asked, [0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
-  assert.deepEqual([cut.name, cut.message], ['RangeError', 'no more of these']);
-});
-
 inPage('layers are compared, the worst first', {}, async (evaluate) => {
   const { layers, told } = await evaluate(async () => {
     const model = await window.modelFile('digits_cnn'), told = [];
@@ -184,104 +166,6 @@ inPage('prepares, and inspects what came of it', {}, async (evaluate) => {
   assert.equal(nodes, report.nodes.after);
   const options = { dims: { batch: 1 } };
   assert.deepEqual(report, octet.prepare_model({ model: modelBytes('gpt_char'), options }).report);
-});
-
-inPage('outputs go to disk, under their name once they are whole, until discarded', {}, async (evaluate) => {
-  const seen = await evaluate(async () => {
-    const { quantize, prepare, discard, inspect } = window.octet, file = await window.modelFile('gpt_char');
-    const options = { mode: 'weights', external_data: true, output: 'small.onnx' };
-    const held = await quantize(file, options), onDisk = await quantize(file, { ...options, store: 'disk' });
-    const { output } = onDisk, [name] = Object.keys(output.files);
-    const same = async (a, b) => (await window.bytesOf(a)).join() === (await window.bytesOf(b)).join();
-    const seen = {
-      names: [output.name, name], are: [output.model instanceof File, output.files[name] instanceof File],
-      same: [await same(held.output.model, output.model), await same(held.output.files[name], output.files[name])],
-      files: (await window.filesOnDisk()).map((path) => path.replaceAll(/[-0-9a-f]{36}\//g, '')).sort(),
-      nodes: (await inspect(output)).report.model.nodes === (await inspect(held.output)).report.model.nodes,
-    };
-    const prepared = await prepare(file, { store: 'disk' });
-    seen.more = (await window.filesOnDisk()).length;
-    await discard(prepared.output);
-    await discard(output);
-    await discard(held.output);
-    seen.after = await window.filesOnDisk();
-    seen.unreadable = (await window.failureOf(output.model.arrayBuffer())).name;
-    return seen;
-  });
-  assert.deepEqual(seen, {
-    names: ['small.onnx', 'small.onnx.data'], are: [true, true], same: [true, true], nodes: true, more: 3, after: [],
-    files: ['octet-outputs/external', 'octet-outputs/model'], unreadable: 'NotFoundError',
-  });
-});
-
-inPage('nothing stays on disk of work that ended early, nor of pages that are gone', {}, async (evaluate, page) => {
-  const { aborted, failed, left } = await evaluate(async () => {
-    const { quantize } = window.octet, file = await window.modelFile('gpt_char'), controller = new AbortController();
-    const onProgress = ({ stage }) => stage === 'write' && controller.abort(new Error('enough'));
-    const hooks = { onProgress, signal: controller.signal };
-    const aborted = await window.failureOf(quantize(file, { store: 'disk' }, hooks));
-    const failed = await window.failureOf(quantize(file.slice(0, 400_000), { store: 'disk' }));
-    return { aborted: aborted.message, failed: failed.error.code, left: await window.untilEmpty() };
-  });
-  assert.deepEqual([aborted, failed, left], ['enough', 'malformed', []]);
-  const files = await evaluate(async () => {
-    await window.octet.quantize(await window.modelFile('gpt_char'), { store: 'disk' });
-    return window.filesOnDisk();
-  });
-  assert.equal(files.length, 1);
-  await page.reload();
-  await helpers(page);
-  assert.deepEqual(await evaluate(() => (new window.octet.Octet(), window.untilEmpty())), []);
-});
-
-inPage('a full disk is told in words', {}, async (evaluate, page) => {
-  const session = await page.context().newCDPSession(page);
-  const origin = await evaluate(() => location.origin);
-  await session.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: 100_000 });
-  const { error, left } = await evaluate(async () => {
-    const file = await window.modelFile('gpt_char');
-    const { error } = await window.failureOf(window.octet.quantize(file, { store: 'disk' }));
-    return { error, left: await window.untilEmpty() };
-  });
-  assert.equal(error.code, 'write');
-  assert.match(error.message, /no room for 1 MB; free some, or use store/);
-  assert.deepEqual(left, []);
-});
-
-inPage('drift is told before times are; with the plan the verdict says what to try', {}, async (evaluate) => {
-  const { partials, order, comparison } = await evaluate(async () => {
-    const file = await window.modelFile('digits_cnn'), partials = [], order = [];
-    const { output, report } = await window.octet.quantize(file, { mode: 'dynamic' });
-    const hooks = {
-      onPartial: (partial) => (order.push('partial'), partials.push(partial)),
-      onProgress: ({ stage }) => order.at(-1) !== stage && order.push(stage),
-    };
-    const comparison = await window.octet.compare(file, output, { plan: report.plan, seconds: 0.5 }, hooks);
-    return { partials, order, comparison };
-  });
-  assert.deepEqual(order, ['runtime', 'check', 'partial', 'time']);
-  const [{ latency_by_threads, drift, latency }] = partials;
-  assert.deepEqual([partials.length, latency_by_threads.length, latency], [1, 0, undefined]);
-  assert.deepEqual(drift, comparison.drift);
-  assert.ok(comparison.verdict.next.length > 0, JSON.stringify(comparison.verdict));
-});
-
-inPage('weights and activations have histograms', {}, async (evaluate) => {
-  const { weight, activations, refused } = await evaluate(async () => {
-    const { quantize, weightHistogram, activationHistograms } = window.octet, file = await window.modelFile('digits_cnn');
-    const calib = { files: await window.sampleFiles('calib', 4) }, { report, ranges } = await quantize(file, { calib });
-    const [{ tensor, axis }] = report.plan.tensors;
-    return {
-      weight: await weightHistogram(file, { tensor, axis, bins: 16 }),
-      activations: await activationHistograms(ranges, { bins: 8 }),
-      refused: await window.failureOf(weightHistogram(file, { tensor: 'nowhere' })),
-    };
-  });
-  assert.equal(weight.counts.length, 16);
-  assert.equal(weight.counts.reduce((sum, count) => sum + count), weight.values);
-  assert.ok(weight.channels.length > 1 && weight.low < weight.high);
-  assert.ok(activations.length > 4 && activations.every(({ counts }) => counts.length === 8));
-  assert.equal(refused.error.code, 'usage');
 });
 
 const STAGES = ['plan', 'write', 'calibrate', 'runtime', 'check', 'time', 'layers'];
@@ -362,3 +246,22 @@ inPage('failures are in words, with a way on', {}, async (evaluate) => {
   assert.equal(rest.worker.error.next, 'try again');
   assert.deepEqual([closing.name, closed.name, after], ['AbortError', 'AbortError', true]);
 });
+
+inPage('want of memory is told in words, and work goes on', {}, async (evaluate) => {
+  const { failed, layers, after } = await evaluate(async (greedy) => {
+    const model = { name: 'greedy.onnx', model: new Blob([Uint8Array.from(greedy)]) };
+    const { compare, compareLayers, inspect } = window.octet;
+    return {
+      failed: await window.failureOf(compare(model, model)), layers: await window.failureOf(compareLayers(model, model)),
+      after: (await inspect(model)).report.model.nodes,
+    };
+  }, greedyModel(40_000));
+  for (const { error } of [failed, layers]) {
+    assert.deepEqual([error.code, error.problem], ['unsupported', 'does not fit the memory of a page']);
+    assert.match(error.next, /command line/);
+  }
+  assert.equal(after, 1);
+});
+
+testData(inPage);
+testDisk(inPage, helpers);

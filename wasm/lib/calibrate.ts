@@ -1,5 +1,5 @@
 // Runs samples through a model with onnxruntime-web, segment by segment, and has the core look at what flows between
-// its nodes. Memory holds what is alive at the end of a segment, however many samples and values there are. For workers;
+// its nodes. Memory holds what is alive at the end of a segment, however many samples and values there are. In a worker;
 // needs nothing of a browser.
 import type { ByteReader, Calibration, OctetModule, Options, Request, Segment, TensorValue } from '../octet.js';
 import { checked, failure, OctetError } from './error.js';

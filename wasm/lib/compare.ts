@@ -33,7 +33,9 @@ export async function compareIn(
   timing: (threads: number) => WorkClient, reference: ModelFiles, candidate: ModelFiles, options: CompareOptions,
   { onPartial, ...hooks }: CompareHooks,
 ): Promise<Comparison> {
-  const { samples = { synthetic: {} }, threads, runs = RUNS, warmup = WARM_UP, seconds = SECONDS, ...judging } = options;
+  const {
+    samples = { synthetic: {} }, threads, runs = RUNS, warmup = WARM_UP, seconds = SECONDS, ...judging
+  } = options;
   const { available } = threadsHere();
   const source = await sentList(samples, MOST_SAMPLES);
   const wanted = [...new Set(threads ?? [1, available])].filter((count) => count > 1 && count <= available);

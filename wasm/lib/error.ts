@@ -31,7 +31,9 @@ export function checked<T extends object>(result: T | Failure): T {
 }
 
 // In the words of browsers, of WebAssembly and of the runtime.
-const MEMORY = /out of memory|OOM|bad.alloc|allocation failed|failed to allocate|invalid( typed)? array length/i;
+// A size of more than 32 bits is an overflow there.
+const MEMORY =
+  /out of memory|OOM|bad.alloc|allocation failed|failed to allocate|invalid( typed)? array length|integer overflow/i;
 
 export function wantsMemory(error: unknown): boolean {
   return !(error instanceof OctetError) && MEMORY.test(error instanceof Error ? error.message : String(error));

@@ -9,7 +9,8 @@ import { bytesOf } from './readers.js';
 import { sentList, sentModel, sentStream } from './sent.js';
 import type {
   ActivationHistogramsRequest, Calibrated, CompareHooks, CompareOptions, Comparison, Hooks, Inspection, ModelFiles,
-  PreparedModel, QuantizedModel, SampleSource, TensorHistogram, WeightHistogramRequest,
+  PreparedModel, QuantizedModel, SampleSource, SamplesRead, TensorHistogram,
+  WeightHistogramRequest,
 } from './types.js';
 
 export { discard } from './disk.js';
@@ -22,6 +23,7 @@ export type {
   Preparation, PrepareOptions, Report, Sample, Sizes, StoredTensor, Target, TensorValue, Value, ValueDrift, Verdict,
   WeightType,
 } from '../octet.js';
+export type { ImageOptions, PictureInput } from '../samples.js';
 
 export interface OctetOptions {
   /** For pages whose bundler does not find the package's worker: starts `octet-wasm/worker` as a module. */
@@ -35,6 +37,8 @@ export interface QuantizeOptions extends Options {
   ranges?: string;
   /** Calibrates on these first, which makes the model static. */
   calib?: SampleSource;
+  /** What min_sqnr and the like are checked on; calib, or made-up inputs, when absent. */
+  data?: SampleSource;
   /** File name of the output; its external data is called the same with ".data" added. */
   output?: string;
   /**
@@ -54,6 +58,9 @@ export interface LayerOptions {
 }
 
 type Model = Blob | ModelFiles;
+
+// Options that take runs of the model.
+const SEARCHES = ['equalize', 'smooth_quant', 'bias_correction', 'min_sqnr'] as const;
 
 const startWorker = () => new Worker(new URL('./worker.js', import.meta.url), { type: 'module', name: 'octet' });
 
@@ -110,11 +117,21 @@ export class Octet {
   }
 
   async quantize(
-    model: Model, { ranges, calib, output, store, ...options }: QuantizeOptions = {}, hooks: Hooks = {},
+    model: Model, { ranges, calib, data, output, store, ...options }: QuantizeOptions = {}, hooks: Hooks = {},
   ): Promise<QuantizedModel> {
     const sent = sentModel(model);
-    const learned = calib && (await this.calibrate(sent, calib, { ...options, mode: 'static' }, hooks)).ranges;
-    const request = { model: sent, options, ranges: learned ?? ranges, output: output ?? renamed(sent.name, 'int8') };
+    // A search runs its samples several times.
+    const measured = SEARCHES.some((key) => options[key] !== undefined && options[key] !== false);
+    const known = async (source?: SampleSource) => source && (measured ? sentList(source, Infinity) : undefined);
+    const sources = { calib: await known(calib), data: await known(data) };
+    const search = measured ? { ...sources, threads: this.#threads } : undefined;
+    const { equalize: _e, smooth_quant: _s, bias_correction: _b, min_sqnr: _m, ...plain } = options;
+    const learn = (source: SampleSource) => this.calibrate(sent, source, { ...plain, mode: 'static' }, hooks);
+    const again = search?.calib && 'samples' in search.calib ? search.calib.samples : calib;
+    const learned = again && (await learn(again)).ranges;
+    const request = {
+      model: sent, options, ranges: learned ?? ranges, output: output ?? renamed(sent.name, 'int8'), search,
+    };
     const made = await this.#stored(sent, store, (place) => this.#core.run('quantize', { ...request, place }, hooks));
     return learned === undefined ? made : { ...made, ranges: learned };
   }
@@ -133,6 +150,14 @@ export class Octet {
     const { samples = { synthetic: {} }, limit = 8 } = options;
     const models = { reference: sentModel(reference), candidate: sentModel(candidate) };
     return this.#core.run('layers', { ...models, samples: await sentList(samples, limit), limit }, hooks);
+  }
+
+  /** The first samples of a source as the model will take them. */
+  async readSamples(
+    model: Model, source: SampleSource, { limit = Infinity }: { limit?: number } = {}, hooks: Hooks = {},
+  ): Promise<SamplesRead> {
+    const { samples, stream } = sentStream(source);
+    return this.#core.run('readSamples', { model: sentModel(model), samples, limit }, hooks, stream);
   }
 
   /** How a stored weight is spread. */
@@ -173,5 +198,7 @@ export const calibrate: Octet['calibrate'] = (...given) => common().calibrate(..
 export const quantize: Octet['quantize'] = (...given) => common().quantize(...given);
 export const compare: Octet['compare'] = (...given) => common().compare(...given);
 export const compareLayers: Octet['compareLayers'] = (...given) => common().compareLayers(...given);
+export const readSamples: Octet['readSamples'] = (...given) => common().readSamples(...given);
 export const weightHistogram: Octet['weightHistogram'] = (...given) => common().weightHistogram(...given);
-export const activationHistograms: Octet['activationHistograms'] = (...given) => common().activationHistograms(...given);
+export const activationHistograms: Octet['activationHistograms'] = (...given) =>
+  common().activationHistograms(...given);

@@ -4,7 +4,7 @@ import { runtimeWith, Session } from './engine.js';
 import { checked } from './error.js';
 import type { Requests } from './protocol.js';
 import { openable } from './readers.js';
-import { firstThatRuns, openSamples } from './samples.js';
+import { firstThatRuns, listOf, openSamples } from './samples.js';
 import type { Pull } from './samples.js';
 import type { Progress } from './types.js';
 
@@ -62,8 +62,6 @@ export async function compareLayers(octet: OctetModule, request: Request, pull: 
     const { synthetic } = samples;
     return firstThatRuns(octet, reference, { count: 2, ...synthetic }, (made) => compare(made.list, made.description));
   }
-  const { samples: given, description } = openSamples(samples, pull, limit);
-  const list: Sample[] = [];
-  for await (const sample of given) list.push(sample);
-  return compare(list, description);
+  const opened = openSamples(octet, reference, samples, pull, limit);
+  return compare(await listOf(opened), opened.description);
 }

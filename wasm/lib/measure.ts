@@ -4,7 +4,7 @@ import { describeRuntime, runtimeWith, Session } from './engine.js';
 import { checked } from './error.js';
 import type { Measured, MeasureRequest } from './protocol.js';
 import { bytesOf } from './readers.js';
-import { firstThatRuns, openSamples } from './samples.js';
+import { firstThatRuns, listOf, openSamples } from './samples.js';
 import type { Pull } from './samples.js';
 import type { Progress } from './types.js';
 
@@ -28,13 +28,11 @@ async function inputsFor(octet: OctetModule, request: MeasureRequest, pull: Pull
   if ('synthetic' in samples) {
     return firstThatRuns(octet, reference, { count: MADE_UP, ...samples.synthetic }, async (made) => {
       await session.run(session.feeds(made.list[0]!));
-      return made;
+      return { ...made, synthetic: true };
     });
   }
-  const { samples: given, ...opened } = openSamples(samples, pull, MOST_SAMPLES);
-  const list: Sample[] = [];
-  for await (const sample of given) list.push(sample);
-  return { ...opened, list };
+  const opened = openSamples(octet, reference, samples, pull, MOST_SAMPLES), list = await listOf(opened);
+  return { list, description: opened.description, synthetic: false };
 }
 
 // The smallest step of the clock: browsers make it coarse, more so where the page is not isolated.

@@ -4,7 +4,7 @@ import type { Place } from './disk.js';
 import type { WorkError } from './error.js';
 import type {
   ActivationHistogramsRequest, Calibrated, FileSamples, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel,
-  Synthetic, TensorHistogram, Timed, WeightHistogramRequest,
+  SamplesRead, Synthetic, TensorHistogram, Timed, WeightHistogramRequest,
 } from './types.js';
 
 /** Samples on their way to the worker; those of a stream are asked for one by one. */
@@ -25,10 +25,15 @@ export interface MeasureRequest {
 export interface Requests {
   inspect: { model: ModelFiles; options: Options };
   prepare: { model: ModelFiles; options: PrepareOptions; output: string; place?: Place };
-  quantize: { model: ModelFiles; options: Options; ranges?: string; output: string; place?: Place };
+  quantize: {
+    model: ModelFiles; options: Options; ranges?: string; output: string; place?: Place;
+    /** For what measures as it goes. */
+    search?: { calib?: SentSource; data?: SentSource; threads: number };
+  };
   calibrate: { model: ModelFiles; options: Options; samples: SentSource; threads: number };
   measure: MeasureRequest;
   layers: { reference: ModelFiles; candidate: ModelFiles; samples: SentSource; limit: number };
+  readSamples: { model: ModelFiles; samples: SentSource; limit: number };
   weightHistogram: { model: ModelFiles } & WeightHistogramRequest;
   activationHistograms: { ranges: string } & ActivationHistogramsRequest;
 }
@@ -50,6 +55,7 @@ export interface Replies {
   calibrate: Calibrated;
   measure: Measured;
   layers: LayerComparison;
+  readSamples: SamplesRead;
   weightHistogram: TensorHistogram;
   activationHistograms: TensorHistogram[];
 }

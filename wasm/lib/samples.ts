@@ -1,62 +1,149 @@
 // Where samples come from, as the worker sees it: files, tensors that the caller hands over, or made-up inputs.
-import type { OctetModule, Sample } from '../octet.js';
+import { unzipSync } from 'fflate';
+import type { Failure, OctetModule, Sample } from '../octet.js';
+import type { OpenedSamples, OpenSamplesRequest, PictureInput, ReadSample, SampleFiles } from '../samples.js';
 import { checked, failure, OctetError } from './error.js';
 import { readNpz } from './npz.js';
 import type { SentSource } from './protocol.js';
 import { openable } from './readers.js';
-import type { ModelFiles, Synthetic } from './types.js';
+import type { FileSamples, ModelFiles, SampleFile, Synthetic } from './types.js';
 
 export interface Opened {
-  samples: AsyncIterable<Sample>;
+  /** To be iterated over once. */
+  named: AsyncGenerator<ReadSample>;
   /** Null where only the end will tell. */
   count: number | null;
   description: string;
   synthetic: boolean;
+  picture: boolean;
+  /** Of a model that takes pictures. */
+  image: PictureInput | null;
 }
 
-const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
-
-async function* each<T>(values: Iterable<T>, read: (value: T) => Sample | Promise<Sample>): AsyncGenerator<Sample> {
-  for (const value of values) yield await read(value);
-}
-
+/** Asks the page for the next sample of a stream. */
 export type Pull = () => Promise<Sample | null>;
 
-async function* pulled(pull: Pull): AsyncGenerator<Sample> {
-  for (let sample; (sample = await pull());) yield sample;
+const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
+const titled = (sample: Sample, i: number): ReadSample => ({ name: `sample ${i + 1}`, sample });
+
+async function* each(samples: Sample[]): AsyncGenerator<ReadSample> {
+  for (const [i, sample] of samples.entries()) yield titled(sample, i);
 }
 
-/** What the source gives; `most` where it says no limit itself. Made-up inputs are not among it, see attempts(). */
-export function openSamples(source: Exclude<SentSource, { synthetic: unknown }>, pull: Pull, most = Infinity): Opened {
+async function* pulled(pull: Pull): AsyncGenerator<ReadSample> {
+  let count = 0;
+  for (let sample; (sample = await pull());) yield titled(sample, count++);
+}
+
+function entriesOf(name: string, archive: Uint8Array): Record<string, Uint8Array> {
+  try {
+    return unzipSync(archive);
+  } catch {
+    throw failure('data', 'is no .npz file', 'write it with numpy.savez', name);
+  }
+}
+
+async function* fromFiles(samples: SampleFiles, files: SampleFile[]): AsyncGenerator<ReadSample> {
+  for (let i = 0, count = samples.count(); i < count; ++i) {
+    const { name, files: places, archive } = checked(samples.files(i));
+    const contents: Uint8Array[] = [];
+    for (const place of places) contents.push(new Uint8Array(await files[place]!.blob.arrayBuffer()));
+    yield checked(samples.read(i, archive ? entriesOf(name, contents[0]!) : contents));
+  }
+}
+
+// Gives back what the module holds, however the reading ends.
+async function* thenDeleted(samples: SampleFiles, files: SampleFile[]): AsyncGenerator<ReadSample> {
+  try {
+    yield* fromFiles(samples, files);
+  } finally {
+    samples.delete();
+  }
+}
+
+async function* fromArchives(files: SampleFile[]): AsyncGenerator<ReadSample> {
+  for (const { name, blob } of files) yield { name, sample: await readNpz(blob) };
+}
+
+// For a module that cannot group files yet.
+function openArchives({ files, limit }: FileSamples, most: number): Opened {
+  const archives = files.filter(({ name }) => /\.npz$/i.test(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (archives.length === 0) throw failure('data', 'there is no sample among the files', 'give .npz files', 'samples');
+  const taken = archives.slice(0, limit ?? most), count = taken.length;
+  const description = count === 1 ? 'a file of real samples' : `${count} files of real samples`;
+  return { named: fromArchives(taken), count, description, synthetic: false, picture: false, image: null };
+}
+
+type CanOpen = { open_samples?: (request: OpenSamplesRequest) => OpenedSamples | Failure };
+
+function openFiles(octet: OctetModule, model: ModelFiles, source: FileSamples, most: number): Opened {
+  const { open_samples } = octet as CanOpen;
+  if (!open_samples) return openArchives(source, most);
+  const { files, image: picture_options, shuffle, limit = most } = source;
+  const options = { image: picture_options, shuffle, limit: limit === Infinity ? undefined : limit };
+  const request = { ...openable(model), files: files.map(({ name }) => name), options };
+  const { samples } = checked(open_samples(request));
+  const { count, description, picture, image } = samples.describe();
+  return { named: thenDeleted(samples, files), count, description, synthetic: false, picture, image };
+}
+
+/** What the source gives; `most` where it says no limit itself. Made-up inputs are not among it: firstThatRuns(). */
+export function openSamples(
+  octet: OctetModule, model: ModelFiles, source: Exclude<SentSource, { synthetic: unknown }>, pull: Pull,
+  most = Infinity,
+): Opened {
+  if ('files' in source) return openFiles(octet, model, source, most);
+  const given = { synthetic: false, picture: false, image: null };
   if ('stream' in source) {
-    return { samples: pulled(pull), count: source.stream.total, description: 'samples as given', synthetic: false };
+    return { ...given, named: pulled(pull), count: source.stream.total, description: 'samples as given' };
   }
-  if ('samples' in source) {
-    const samples = source.samples.slice(0, most), description = counted(samples.length, 'sample');
-    return { samples: each(samples, (sample) => sample), count: samples.length, description, synthetic: false };
+  const samples = source.samples.slice(0, most), count = samples.length;
+  return { ...given, named: each(samples), count, description: counted(count, 'sample') };
+}
+
+/** The samples alone. */
+export async function* plain({ named }: Opened): AsyncGenerator<Sample> {
+  for await (const { sample } of named) yield sample;
+}
+
+export async function listOf(opened: Opened, most = Infinity): Promise<Sample[]> {
+  const list: Sample[] = [];
+  for await (const sample of plain(opened)) {
+    if (list.push(sample) >= most) break;
   }
-  const files = source.files.filter(({ name }) => /\.npz$/i.test(name));
-  if (files.length === 0) throw failure('data', 'there is no sample among the files', 'give .npz files', 'samples');
-  files.sort((a, b) => (a.name < b.name ? -1 : 1));
-  const taken = files.slice(0, source.limit ?? most);
-  const description = taken.length === 1 ? 'a file of real samples' : `${taken.length} files of real samples`;
-  return { samples: each(taken, ({ blob }) => readNpz(blob)), count: taken.length, description, synthetic: false };
+  return list;
+}
+
+// The model with some of its dimensions settled, as far as making inputs up needs it.
+function shaped(octet: OctetModule, model: ModelFiles, dims: Synthetic['dims']) {
+  if (!dims || Object.keys(dims).length === 0) return openable(model);
+  const { model: bytes, external } = checked(octet.prepare_model({ ...openable(model), options: { dims } }));
+  return { name: model.name, model: bytes!, open: () => external ?? null };
+}
+
+export interface MadeUp {
+  list: Sample[];
+  description: string;
+  sizes: number[];
+}
+
+export function makeUp(
+  octet: OctetModule, model: ModelFiles, { count, seed, dims }: Synthetic, free_size?: number,
+): MadeUp {
+  const made = checked(octet.make_samples({ ...shaped(octet, model, dims), count, seed, free_size }));
+  return { list: made.samples, description: made.description, sizes: made.sizes_to_try };
 }
 
 /** Made-up inputs, one set after the other until one runs: many models accept few sizes. */
 export async function firstThatRuns<T>(
-  octet: OctetModule, model: ModelFiles, { count, seed }: Synthetic,
-  use: (opened: Opened & { list: Sample[] }) => Promise<T>,
+  octet: OctetModule, model: ModelFiles, synthetic: Synthetic, use: (made: MadeUp) => Promise<T>,
 ): Promise<T> {
   let sizes: (number | undefined)[] = [undefined], complaint: OctetError | null = null;
   for (let i = 0; i < sizes.length; ++i) {
-    const free_size = sizes[i];
-    const asked = { ...(count && { count }), ...(seed !== undefined && { seed }), ...(free_size && { free_size }) };
-    const made = checked(octet.make_samples({ ...openable(model), ...asked }));
-    if (i === 0) sizes = [undefined, ...made.sizes_to_try];
-    const { samples: list, description } = made;
+    const made = makeUp(octet, model, synthetic, sizes[i]);
+    if (i === 0) sizes = [undefined, ...made.sizes];
     try {
-      return await use({ samples: each(list, (x) => x), list, count: list.length, description, synthetic: true });
+      return await use(made);
     } catch (error) {
       if (!(error instanceof OctetError) || error.error.code !== 'run') throw error;
       complaint ??= error;

@@ -1,5 +1,8 @@
 // What goes in and comes out of the package, besides what octet.d.ts and report.d.ts say.
-import type { Judged, Latency, Learned, Options, Plan, Preparation, Report, ValueHistogram } from '../octet.js';
+import type {
+  Judged, Latency, Learned, Options, Plan, Preparation, Report, Sample, ValueHistogram,
+} from '../octet.js';
+import type { ImageOptions, PictureInput } from '../samples.js';
 
 /** A model as a file, and its external data by the names that the model gives it. */
 export interface ModelFiles {
@@ -34,6 +37,8 @@ export interface Synthetic {
 
 export interface FileSamples {
   files: SampleFile[];
+  /** How pictures become tensors. */
+  image?: ImageOptions;
   /** The first of them, in the order of their names or shuffled. */
   limit?: number;
   /** A seed. */
@@ -142,6 +147,18 @@ export interface CompareOptions {
   warmup?: number;
   /** After which timing ends early, for each number of threads; 4 when absent. */
   seconds?: number;
+}
+
+/** Samples as the model takes them. */
+export interface SamplesRead {
+  samples: { name: string; tensors: Sample }[];
+  /** That the source gives in all, or -1 where only its end would tell. */
+  count: number;
+  description: string;
+  /** Whether the files are pictures. */
+  picture: boolean;
+  /** What a model takes of a picture, where it takes pictures: for showing its tensors as such. */
+  image: PictureInput | null;
 }
 
 export interface WeightHistogramRequest {

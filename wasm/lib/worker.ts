@@ -12,10 +12,11 @@ import type { Kind } from './protocol.js';
 import { compareLayers } from './layers.js';
 import { measure } from './measure.js';
 import { openable } from './readers.js';
-import { firstThatRuns, openSamples } from './samples.js';
+import { firstThatRuns, makeUp, openSamples, plain } from './samples.js';
 import type { Pull } from './samples.js';
+import { searchAndFinish } from './search.js';
 import type {
-  Calibrated, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel, TensorHistogram,
+  Calibrated, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel, SamplesRead, TensorHistogram,
 } from './types.js';
 
 type Tell = (progress: Progress) => void;
@@ -51,16 +52,16 @@ function requestFor(model: ModelFiles, tell: Tell) {
 
 // Runs `work` with a sink to disk where there is a place for it, and gives what it wrote as files.
 async function stored<T extends Written>(
-  name: string, place: Place | undefined, work: (sink: Request['sink']) => T,
+  name: string, place: Place | undefined, work: (sink: Request['sink']) => T | Promise<T>,
 ): Promise<{ output: ModelFiles; written: T }> {
   if (!place) {
-    const written = work(undefined), { model, external, external_name: path } = written;
+    const written = await work(undefined), { model, external, external_name: path } = written;
     const files: Record<string, Blob> = external && path ? { [path]: new Blob([external as BlobPart]) } : {};
     return { output: { name, model: new Blob([model as BlobPart]), files }, written };
   }
   const disk = await DiskOutput.open(place);
   try {
-    const written = work(disk.sink);
+    const written = await work(disk.sink);
     return { output: await disk.filesOf(name, written), written };
   } finally {
     await disk.close();
@@ -85,13 +86,32 @@ async function prepare(
 }
 
 async function quantize(
-  { model, options, ranges, output, place }: Requests['quantize'], tell: Tell,
+  { model, options, ranges, output, place, search }: Requests['quantize'], tell: Tell,
 ): Promise<QuantizedModel> {
   const octet = await core();
   const { request, unlessFailed } = requestFor(model, tell);
-  const made = await stored(output, place, (sink) =>
-    unlessFailed(octet.quantize_model({ ...request, options, output, ranges, sink })));
+  const { progress } = request, asked = { ...request, options, ranges };
+  const made = await stored(output, place, async (sink) => {
+    if (!search) return unlessFailed(octet.quantize_model({ ...asked, output, sink }));
+    return searchAndFinish(octet, asked, model, search, search.threads, tell, { output, sink, progress });
+  });
   return { output: made.output, report: made.written.report };
+}
+
+async function readSamples({ model, samples, limit }: Requests['readSamples'], pull: Pull): Promise<SamplesRead> {
+  const octet = await core();
+  if ('synthetic' in samples) {
+    const { list, description } = makeUp(octet, model, samples.synthetic);
+    const named = list.slice(0, limit).map((tensors, i) => ({ name: `sample ${i + 1}`, tensors }));
+    return { samples: named, count: list.length, description, picture: false, image: null };
+  }
+  const { named, count, ...opened } = openSamples(octet, model, samples, pull);
+  const { description, picture, image } = opened;
+  const read: SamplesRead['samples'] = [];
+  for await (const { name, sample: tensors } of named) {
+    if (read.push({ name, tensors }) >= limit) break;
+  }
+  return { samples: read, count: count ?? -1, description, picture, image };
 }
 
 async function weightHistogram(
@@ -108,17 +128,17 @@ async function calibrate(
 ): Promise<Calibrated> {
   tell({ stage: 'runtime', done: 0, total: 1 });
   const octet = await core(), ort = runtimeWith(threads);
-  const learn = (given: AsyncIterable<Sample>, total: number | null) => {
+  const learn = (given: AsyncIterable<Sample> | Sample[], total: number | null) => {
     const { request, unlessFailed } = requestFor(model, tell);
     const start_calibration: OctetModule['start_calibration'] = (asked) => unlessFailed(octet.start_calibration(asked));
     const hooks = { onProgress: tell, total: total ?? undefined };
     return run({ start_calibration }, ort, request, given, options, hooks);
   };
   if ('synthetic' in samples) {
-    return firstThatRuns(octet, model, samples.synthetic, (made) => learn(made.samples, made.count));
+    return firstThatRuns(octet, model, samples.synthetic, ({ list }) => learn(list, list.length));
   }
-  const opened = openSamples(samples, pull);
-  return learn(opened.samples, opened.count);
+  const opened = openSamples(octet, model, samples, pull);
+  return learn(plain(opened), opened.count);
 }
 
 // The page's answer to the one sample that was asked for.
@@ -137,7 +157,10 @@ async function work(job: Job, pull: Pull, tell: Tell): Promise<Replies[Kind]> {
     case 'layers':
       return compareLayers(await core(), job.payload, pull, tell);
     case 'measure':
-      return measure(await core(), job.payload, pull, tell, (partial) => post({ id: job.id, event: 'partial', partial }));
+      return measure(await core(), job.payload, pull, tell, (partial) =>
+        post({ id: job.id, event: 'partial', partial }));
+    case 'readSamples':
+      return readSamples(job.payload, pull);
     case 'weightHistogram':
       return weightHistogram(job.payload, tell);
     case 'activationHistograms':
