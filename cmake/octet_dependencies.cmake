@@ -27,6 +27,13 @@ function(octet_header_library name)
 endfunction()
 octet_header_library(json nlohmann)
 octet_header_library(hwy hwy)
+# A folder of nothing else, so a cross compiler may see it where it is. Few sources take it: octet_pictures().
+octet_header_library(stb)
+set_target_properties(octet::stb PROPERTIES INTERFACE_INCLUDE_DIRECTORIES /usr/include/stb)
+function(octet_pictures)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_SOURCE_DIR}/)
+  set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -isystem /usr/include/stb)
+endfunction()
 
 # Dynamic dispatch needs libhwy; where one instruction set is known in advance nothing but headers.
 if(OCTET_FLAVOR STREQUAL "native")
@@ -50,8 +57,6 @@ if(OCTET_FLAVOR STREQUAL "native")
   pkg_check_modules(OCTET_LIBZIP REQUIRED IMPORTED_TARGET libzip)
   # The definitions the library was built with come along: its classes differ without them.
   pkg_check_modules(OCTET_HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
-  octet_header_library(stb)
-  set_target_properties(octet::stb PROPERTIES INTERFACE_INCLUDE_DIRECTORIES /usr/include/stb)
   octet_header_library(cli11 CLI)
 endif()
 

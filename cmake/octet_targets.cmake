@@ -17,6 +17,12 @@ if(sources)
   if(NOT EMSCRIPTEN)
     target_link_libraries(octet_core PUBLIC Threads::Threads)
   endif()
+  octet_pictures(core/src/samples/image_file.cc core/src/samples/stb_code.cc)
+  if(OCTET_SANITIZE)
+    # Shifts of negative numbers inside stb's decoders are what every compiler makes of them.
+    set_property(SOURCE ${CMAKE_SOURCE_DIR}/core/src/samples/stb_code.cc APPEND PROPERTY
+      COMPILE_OPTIONS -fno-sanitize=undefined)
+  endif()
 endif()
 
 if(OCTET_FLAVOR STREQUAL "native" AND TARGET octet_core)
@@ -28,11 +34,6 @@ if(OCTET_FLAVOR STREQUAL "native" AND TARGET octet_core)
       PUBLIC octet_core octet::onnxruntime_headers fmt::fmt PkgConfig::OCTET_LIBZIP octet::stb
              PkgConfig::OCTET_HTTPLIB ${CMAKE_DL_LIBS}
       PRIVATE octet_flags)
-    if(OCTET_SANITIZE)
-      # Shifts of negative numbers inside stb's decoders are what every compiler makes of them.
-      set_source_files_properties(${CMAKE_SOURCE_DIR}/native/src/data/stb_code.cc PROPERTIES
-        COMPILE_OPTIONS -fno-sanitize=undefined)
-    endif()
     # Where scripts/setup put the library; a copy beside the executable comes first.
     target_compile_definitions(octet_native PRIVATE OCTET_ORT_LIBRARY="${OCTET_ORT_LIBRARY}")
   endif()

@@ -38,6 +38,7 @@ function(octet_discover target)
 endfunction()
 
 octet_sources(sources tests/core)
+octet_pictures(tests/core/samples_pictures_test.cc)
 if(sources AND TARGET octet_core)
   octet_test_program(octet_core_tests ${sources})
   if(EMSCRIPTEN)

@@ -4,8 +4,8 @@ import re
 
 from source_tree import PROJECT, code_of, files, includes_of, place, sources
 
-# What core may include besides C++'s own headers and its own: the ONNX protobufs, JSON and SIMD.
-CORE_LIBRARIES = ("onnx/", "google/protobuf/", "nlohmann/", "hwy/")
+# What core may include besides C++'s own headers and its own: the ONNX protobufs, JSON, SIMD and decoders of pictures.
+CORE_LIBRARIES = ("onnx/", "google/protobuf/", "nlohmann/", "hwy/", "stb_image")
 # C++'s own headers that reach files, clocks, the terminal or the process.
 IMPURE_HEADERS = {
     *("chrono", "csignal", "cstdlib", "ctime", "filesystem", "fstream", "iostream", "print", "random", "syncstream")

@@ -6,9 +6,8 @@
 
 #include <cstring>
 
-#include "octet/dtype.h"
-#include "data/npy.h"
 #include "error_of.h"
+#include "octet/dtype.h"
 #include "onnx/onnx_pb.h"
 #include "tiny_models.h"
 

@@ -1,12 +1,12 @@
-#include <fmt/format.h>
+#include "data/npz.h"
+
 #include <zip.h>
 
 #include <algorithm>
 #include <memory>
-#include <string_view>
 
-#include "data/npy.h"
 #include "octet/error.h"
+#include "octet/sample_files.h"
 
 namespace octet {
 namespace {
@@ -55,17 +55,15 @@ Sample read_npz(const std::filesystem::path& path) {
     const bool unreadable = code == ZIP_ER_NOENT || code == ZIP_ER_OPEN || code == ZIP_ER_READ;
     throw Error(unreadable ? ErrorCode::kRead : ErrorCode::kData, path.string(), "is no readable .npz: " + text);
   }
-  constexpr std::string_view kSuffix = ".npy";
   Sample sample;
   const zip_int64_t count = zip_get_num_entries(archive.get(), 0);
   for (zip_int64_t i = 0; i < count; ++i) {
     const auto index = static_cast<zip_uint64_t>(i);
     const char* raw = zip_get_name(archive.get(), index, 0);
-    std::string key = raw == nullptr ? "" : raw;
-    if (key.size() <= kSuffix.size() || !key.ends_with(kSuffix)) continue;
-    key.resize(key.size() - kSuffix.size());
-    const std::string name = fmt::format("{}: '{}'", path.string(), key);
-    sample[key] = parse_npy(read_entry(archive.get(), index, name), name);
+    const auto key = npz_key(raw == nullptr ? "" : raw);
+    if (!key) continue;
+    const std::string name = npz_array_name(path.string(), *key);
+    sample[*key] = parse_npy(read_entry(archive.get(), index, name), name);
   }
   return sample;
 }

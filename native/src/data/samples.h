@@ -12,30 +12,18 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "octet/image.h"
+#include "octet/sample_files.h"
 #include "octet/samples.h"
 #include "octet/synthetic.h"
 #include "octet/tensor.h"
 
 namespace octet {
 
-// What to take of a folder or file, and how.
-struct SampleOptions {
-  std::size_t limit = 0;                      // at most so many; 0: all
-  std::optional<std::uint64_t> shuffle = {};  // seed of another order than that of names, before the limit counts
-  ImageOptions image = {};                    // how pictures become tensors
-  std::size_t shard = 1, shards = 1;          // of those, every shards-th from the shard-th on; counted from 1
-};
 nlohmann::json to_json(const SampleOptions& options);
 SampleOptions sample_options_from_json(const nlohmann::json& document);
 
-// `path`: a .npz (keys are input names; a single-input model accepts any single key), a .npy (single-input models),
-// a TensorProto .pb (named, or single input), or a folder of them; also the ONNX test-data layout
-// (test_data_set_*/input_*.pb, in input order; output_*.pb are ignored). For models with one input also pictures (.png,
-// .jpg, .jpeg, .bmp) and little-endian float32 without a header (.raw, .bin), whose length gives the size that the
-// model leaves open, if it is one. Files are taken in name order, folders not entered otherwise; labels.json and other
-// file kinds are ignored, pictures where there are arrays, raw numbers where there is either. What samples hold is
-// checked by conform_sample.
+// `path`: a file or a folder of files that SampleFiles groups and reads. Throws as that does, and Error(kRead) naming
+// the file that cannot be read.
 std::unique_ptr<SampleReader> open_samples(const std::filesystem::path& path, const std::vector<ValueInfo>& inputs,
                                            const SampleOptions& options = {});
 

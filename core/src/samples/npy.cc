@@ -1,7 +1,3 @@
-#include "data/npy.h"
-
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -10,6 +6,7 @@
 
 #include "octet/dtype.h"
 #include "octet/error.h"
+#include "octet/sample_files.h"
 
 namespace octet {
 namespace {
@@ -129,7 +126,7 @@ int type_of(std::string_view descr, const std::string& name) {
   if (kind == "u8") return kUint64;
   if (kind == "b1" || descr == "?") return kBool;
   if (kind.substr(0, 1) == "O") fail(name, "holds Python objects; save plain arrays of numbers instead");
-  fail(name, fmt::format("has elements of type '{}'; floats, integers and bool can be read", descr));
+  fail(name, "has elements of type '" + std::string(descr) + "'; floats, integers and bool can be read");
 }
 
 void swap_bytes(std::vector<std::uint8_t>& bytes, std::size_t size) {
@@ -164,13 +161,21 @@ std::vector<std::uint8_t> to_row_major(const std::vector<std::uint8_t>& source, 
 
 }  // namespace
 
+std::optional<std::string> npz_key(std::string_view entry) {
+  constexpr std::string_view kSuffix = ".npy";
+  if (entry.size() <= kSuffix.size() || !entry.ends_with(kSuffix)) return {};
+  return std::string(entry.substr(0, entry.size() - kSuffix.size()));
+}
+
+std::string npz_array_name(const std::string& file, const std::string& key) { return file + ": '" + key + "'"; }
+
 Tensor parse_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
   static constexpr std::uint8_t kMagic[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
   if (bytes.size() < 10 || !std::equal(std::begin(kMagic), std::end(kMagic), bytes.begin())) {
     fail(name, "is no .npy array");
   }
   const unsigned version = bytes[6];
-  if (version < 1 || version > 3) fail(name, fmt::format("has .npy version {}; 1 to 3 are known", version));
+  if (version < 1 || version > 3) fail(name, "has .npy version " + std::to_string(version) + "; 1 to 3 are known");
   const std::size_t length_bytes = version == 1 ? 2 : 4;
   std::size_t header = 0;
   if (bytes.size() < 8 + length_bytes) fail(name, "ends inside its header");
@@ -189,8 +194,8 @@ Tensor parse_npy(std::span<const std::uint8_t> bytes, const std::string& name) {
     fail(name, error.problem());
   }
   if (payload.size() < wanted) {
-    fail(name, fmt::format("is {} but holds {} bytes instead of {}", describe(tensor.type, tensor.dims), payload.size(),
-                           wanted));
+    fail(name, "is " + describe(tensor.type, tensor.dims) + " but holds " + std::to_string(payload.size()) +
+                   " bytes instead of " + std::to_string(wanted));
   }
   tensor.bytes.assign(payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(wanted));
   const std::size_t size = dtype_size(tensor.type);

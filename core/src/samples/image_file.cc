@@ -1,6 +1,3 @@
-#include "data/image_file.h"
-
-#include <fmt/format.h>
 #include <stb_image.h>
 #include <stb_image_resize.h>
 
@@ -8,10 +5,11 @@
 #include <array>
 #include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
-#include "data/mapped_file.h"
 #include "octet/error.h"
+#include "octet/sample_files.h"
 
 namespace octet {
 namespace {
@@ -28,20 +26,19 @@ struct Decoded {
   std::unique_ptr<stbi_uc, FreePixels> pixels;
 };
 
-Decoded decode(const std::filesystem::path& path, int channels) {
-  const auto file = open_file(path);
-  if (file->size() > static_cast<std::uint64_t>(std::numeric_limits<int>::max()))
-    throw Error(ErrorCode::kData, path.string(), "is too long for a picture");
-  std::vector<std::uint8_t> bytes(file->size());
-  file->read(0, bytes);
+Decoded decode(std::span<const std::uint8_t> bytes, const std::string& name, int channels) {
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+    throw Error(ErrorCode::kData, name, "is too long for a picture");
   const int length = static_cast<int>(bytes.size());
   int width = 0, height = 0, stored = 0;
   const auto refuse = [&] {
-    throw Error(ErrorCode::kData, path.string(), fmt::format("is no readable picture: {}", stbi_failure_reason()));
+    throw Error(ErrorCode::kData, name, std::string("is no readable picture: ") + stbi_failure_reason());
   };
   if (!stbi_info_from_memory(bytes.data(), length, &width, &height, &stored)) refuse();
-  if (std::int64_t{width} * height > kMostPixels)
-    throw Error(ErrorCode::kData, path.string(), fmt::format("is {}x{}, too large to decode", width, height));
+  if (std::int64_t{width} * height > kMostPixels) {
+    throw Error(ErrorCode::kData, name,
+                "is " + std::to_string(width) + "x" + std::to_string(height) + ", too large to decode");
+  }
   Decoded decoded;
   decoded.pixels.reset(stbi_load_from_memory(bytes.data(), length, &width, &height, &stored, channels));
   if (!decoded.pixels) refuse();
@@ -51,16 +48,19 @@ Decoded decode(const std::filesystem::path& path, int channels) {
 
 }  // namespace
 
-bool is_image_file(const std::filesystem::path& path) {
-  std::string extension = path.extension().string();
+bool is_image_file(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string_view::npos) return false;
+  std::string extension(name.substr(dot));
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
   constexpr std::array kExtensions{".png", ".jpg", ".jpeg", ".bmp"};
   return std::find(kExtensions.begin(), kExtensions.end(), extension) != kExtensions.end();
 }
 
-Tensor read_image(const std::filesystem::path& path, const ImageInput& input, const ImageOptions& options) {
-  const Decoded decoded = decode(path, input.channels);
+Tensor decode_image(std::span<const std::uint8_t> bytes, const std::string& name, const ImageInput& input,
+                    const ImageOptions& options) {
+  const Decoded decoded = decode(bytes, name, input.channels);
   const ImageFrame frame = frame_of(decoded.size, input, options.fit);
   const auto at = [&](ImageSize size, std::int64_t left, std::int64_t top) {
     return static_cast<std::size_t>((top * size.width + left) * input.channels);
@@ -78,7 +78,7 @@ Tensor read_image(const std::filesystem::path& path, const ImageInput& input, co
                                          static_cast<int>(at(frame.size, 0, 1)), input.channels,
                                          STBIR_ALPHA_CHANNEL_NONE, 0, STBIR_EDGE_CLAMP, STBIR_FILTER_TRIANGLE,
                                          STBIR_COLORSPACE_LINEAR, nullptr)) {
-    throw Error(ErrorCode::kData, path.string(), "cannot be resized: too little memory");
+    throw Error(ErrorCode::kData, name, "cannot be resized: too little memory");
   }
   return tensor_from_pixels(pixels, input, options);
 }
