@@ -4,11 +4,13 @@
 import type { ActivationHistogramsRequest, Histograms, WeightHistogramsRequest } from './histograms.js';
 import type { LayersRequest, StartedLayers } from './layers.js';
 import type { PassReport, Plan, Report } from './report.js';
+import type { OpenedSamples, OpenSamplesRequest } from './samples.js';
 import type { SearchRequest, StartedSearch } from './search.js';
 
 export type * from './histograms.js';
 export type * from './layers.js';
 export type * from './report.js';
+export type * from './samples.js';
 export type * from './search.js';
 
 export type Mode = 'dynamic' | 'static' | 'weights';
@@ -335,6 +337,8 @@ export interface OctetModule {
   /** How the values that calibration saw are spread. */
   activation_histograms(request: ActivationHistogramsRequest): Histograms | Failure;
   make_samples(request: SamplesRequest): Samples | Failure;
+  /** Groups files into samples of the model. */
+  open_samples(request: OpenSamplesRequest): OpenedSamples | Failure;
   /** Begins to look where a quantized model loses. */
   start_layers(request: LayersRequest): StartedLayers | Failure;
   /** Begins a quantization that measures as it goes. */

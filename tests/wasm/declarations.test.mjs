@@ -10,6 +10,7 @@ import { ROOT } from './load_octet.mjs';
 import { errorOf, modelBytes, MODELS, octet, quantize } from './octet_runs.mjs';
 import { PACKAGE } from './package.mjs';
 import { samplesOf } from './read_npz.mjs';
+import { png } from './sample_bytes.mjs';
 import { NODE_MODULES } from './web_runtime.mjs';
 
 const there = existsSync(join(ROOT, 'wasm/node_modules/typescript'));
@@ -193,6 +194,25 @@ test('samples and judgements are what they say', { skip }, () => {
   };
   assert.deepEqual(declarations.compare('Runs', request), []);
   assert.deepEqual(declarations.compare('Judged', octet.judge_runs(request)), []);
+});
+
+test('samples from files are what they say', { skip }, () => {
+  const image = { image_size: '8x8', image_layout: 'nchw', image_mean: [0.5], image_std: '2', image_scale: 1,
+    image_order: 'bgr', image_fit: 'pad' };
+  const options = { limit: 1, shuffle: 1, image };
+  assert.deepEqual(declarations.compare('SampleOptions', options), []);
+  assert.deepEqual(declarations.keys('ImageOptions').sort(), Object.keys(image).sort());
+  const started = octet.open_samples({ model: modelBytes('digits_cnn'), files: ['a.png', 'b.png'], options });
+  assert.deepEqual(Object.keys(started), declarations.keys('OpenedSamples'), started.error?.message);
+  const { samples } = started;
+  try {
+    sameMethods('SampleFiles', samples);
+    assert.deepEqual(declarations.compare('SamplesDescription', samples.describe()), []);
+    assert.deepEqual(declarations.compare('SamplePlace', samples.files(0)), []);
+    assert.deepEqual(declarations.compare('ReadSample', samples.read(0, [png(9, 9, () => 1)])), []);
+  } finally {
+    samples.delete();
+  }
 });
 
 test('histograms are what they say', { skip }, async () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rangesOf } from './calibrated.mjs';
 import { errorOf, modelBytes, octet, quantize } from './octet_runs.mjs';
+import { png } from './sample_bytes.mjs';
 
 const CALLS = 20;
 
@@ -41,6 +42,19 @@ test('deleted calibrations leave nothing behind', () => {
     calibration.learned();
     calibration.delete();
   }), 0);
+});
+
+test('samples from files leave nothing behind', () => {
+  const files = ['a.png', 'b.png'], picture = png(20, 10, (row, column) => [row, column, 9]);
+  assert.equal(growth(() => {
+    const { samples } = octet.open_samples({ model: modelBytes('digits_cnn'), files, options: { limit: 1 } });
+    samples.describe();
+    samples.files(0);
+    assert.ok(samples.read(0, [picture]).sample);
+    errorOf([], (contents) => samples.read(0, contents));
+    samples.delete();
+  }), 0);
+  assert.equal(growth(() => errorOf({ model: modelBytes('digits_cnn'), files: [] }, octet.open_samples)), 0);
 });
 
 test('inspections leave nothing behind', () => {

@@ -14,8 +14,9 @@ function readNpy(bytes) {
   return { type, dims, data: new Uint8Array(bytes.subarray(start)) };
 }
 
-export function readNpz(path) {
-  const bytes = readFileSync(path), sample = {};
+/** What is in the zip, by the names of its entries. */
+export function entriesOf(path) {
+  const bytes = readFileSync(path), entries = {};
   const end = bytes.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
   let at = bytes.readUInt32LE(end + 16);
   for (let i = 0; i < bytes.readUInt16LE(end + 10); ++i) {
@@ -24,11 +25,15 @@ export function readNpz(path) {
     const local = bytes.readUInt32LE(at + 42);
     const start = local + 30 + bytes.readUInt16LE(local + 26) + bytes.readUInt16LE(local + 28);
     const data = bytes.subarray(start, start + packed);
-    const key = bytes.toString('utf8', at + 46, at + 46 + name).replace(/\.npy$/, '');
-    sample[key] = readNpy(method === 8 ? inflateRawSync(data) : data);
+    entries[bytes.toString('utf8', at + 46, at + 46 + name)] = method === 8 ? inflateRawSync(data) : data;
     at += 46 + name + extra + comment;
   }
-  return sample;
+  return entries;
+}
+
+export function readNpz(path) {
+  const arrays = Object.entries(entriesOf(path));
+  return Object.fromEntries(arrays.map(([name, bytes]) => [name.replace(/\.npy$/, ''), readNpy(bytes)]));
 }
 
 // part: 'calib' or 'eval'.

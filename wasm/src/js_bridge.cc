@@ -125,6 +125,8 @@ class JsSink final : public ByteSink {
   std::uint64_t size_, used_ = 0;
 };
 
+bool is_view(const val& value) { return val::global("ArrayBuffer").call<bool>("isView", value); }
+
 }  // namespace
 
 bool is_function(const val& value) { return value.typeOf().as<std::string>() == "function"; }
@@ -235,6 +237,14 @@ val from_sample(const Sample& sample) {
   return tensors;
 }
 
+std::vector<std::uint8_t> to_bytes(const val& data, const std::string& where) {
+  if (!is_view(data)) throw Error(ErrorCode::kUsage, where, "is not given as bytes", "pass a Uint8Array");
+  const val view = val::global("Uint8Array").new_(data["buffer"], data["byteOffset"], data["byteLength"]);
+  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(view["byteLength"].as<double>()));
+  if (!bytes.empty()) val(typed_memory_view(bytes.size(), bytes.data())).call<void>("set", view);
+  return bytes;
+}
+
 Tensor to_tensor(const std::string& name, const val& fields) {
   const auto refuse = [&](const std::string& problem) {
     throw Error(ErrorCode::kData, "'" + name + "'", problem, "pass { type, dims, data }");
@@ -248,12 +258,10 @@ Tensor to_tensor(const std::string& name, const val& fields) {
     if (!(dim >= 0 && dim < kMostSize)) refuse("has dims that are no sizes");
     tensor.dims.push_back(static_cast<std::int64_t>(dim));
   }
-  if (!val::global("ArrayBuffer").call<bool>("isView", data)) refuse("has no data in a typed array");
+  if (!is_view(data)) refuse("has no data in a typed array");
   if (number(tensor_size(tensor.type, tensor.dims)) != data["byteLength"].as<double>())
     refuse("its bytes do not fit " + describe(tensor.type, tensor.dims));
-  const val bytes = val::global("Uint8Array").new_(data["buffer"], data["byteOffset"], data["byteLength"]);
-  tensor.bytes.resize(static_cast<std::size_t>(bytes["byteLength"].as<double>()));
-  if (!tensor.bytes.empty()) val(typed_memory_view(tensor.bytes.size(), tensor.bytes.data())).call<void>("set", bytes);
+  tensor.bytes = to_bytes(data, name);
   return tensor;
 }
 

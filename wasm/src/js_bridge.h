@@ -10,6 +10,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "octet/error.h"
 #include "octet/model.h"
@@ -64,6 +65,9 @@ Progress progress_of(const emscripten::val& request, const char* stage);
 // { model, external, external_name, model_bytes, external_bytes }, without the bytes where the request has a sink for
 // them, and in `total` how many there are.
 emscripten::val written(const emscripten::val& request, const Model& model, bool external_data, std::uint64_t& total);
+
+// A copy of what any view of a buffer shows. Throws Error(kUsage) with `where` for what is none.
+std::vector<std::uint8_t> to_bytes(const emscripten::val& data, const std::string& where);
 
 // Tensors by name, { type, dims, data }, to and from samples; `data` is any view of a buffer. Bytes are copied both
 // ways. Throws Error(kData) naming the tensor for what is none.
