@@ -1,5 +1,6 @@
 // The result: what the charts say, what can be taken away, and that the command line does the same.
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from '../wasm/load_octet.mjs';
@@ -33,6 +34,33 @@ for (const [title, name] of SAMPLES) {
       assert.ok(decibels > 25, `${decibels} dB`);
     });
   }
+}
+
+// Ranges that were learned from dropped files go beside the command.
+for (const [, name] of SAMPLES) {
+  onPage(`${name}, static with dropped files: command, ranges and plan give the downloaded bytes`, { skip: unbuilt }, async (page) => {
+    const files = (folder) => readdirSync(join(ROOT, `tests/data/${name}`, folder)).filter((file) => file.endsWith('.npz'))
+      .map((file) => join(ROOT, `tests/data/${name}`, folder, file));
+    await page.locator('input[type=file]').first().setInputFiles([modelPath(name)]);
+    await page.getByText('Static', { exact: true }).click();
+    await page.getByRole('region', { name: 'Samples to learn ranges from' }).locator('input[type=file]').first()
+      .setInputFiles(files('calib'));
+    await page.getByRole('region', { name: 'Samples to check on' }).locator('input[type=file]').first()
+      .setInputFiles(files('eval'));
+    await page.getByRole('button', { name: 'Quantize', exact: true }).click();
+    await measured(page);
+    const model = await saved(page, `Download ${name}.int8.onnx`);
+    const ranges = await saved(page, 'Ranges as JSON'), plan = await saved(page, 'Plan as JSON');
+    const command = await commandOf(page), source = { [`${name}.onnx`]: modelBytes(name) };
+    assert.match(command, new RegExp(`--ranges ${name}.ranges.json`));
+    const same = await runCommand(command, { ...source, [ranges.name]: ranges.bytes }, model.name);
+    assert.equal(sha256(same), sha256(model.bytes), 'from the ranges');
+    const planned = `octet quantize ${name}.onnx -o out.onnx --target wasm --plan ${plan.name}`;
+    const again = await runCommand(planned, { ...source, [plan.name]: plan.bytes }, 'out.onnx');
+    assert.equal(sha256(again), sha256(model.bytes), 'from the plan');
+    const decibels = await nativeDrift(modelPath(name), model.bytes, join(ROOT, `tests/data/${name}/eval`));
+    assert.ok(decibels > 25, `${decibels} dB`);
+  });
 }
 
 onPage('draws size, latency and drift with their numbers', {}, async (page) => {
