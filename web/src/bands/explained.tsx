@@ -62,7 +62,7 @@ export function Explained({ report }: { report: Report }) {
               {groups.map(({ action, op, why, nodes }) => (
                 <tr key={`${action} ${op} ${why}`}>
                   <th scope="row" title={nodes.slice(0, 12).join('\n')}>{nodes.length} × {op}</th>
-                  <td><span class={`action ${action}`}>{ACTIONS[action]}</span></td>
+                  <td><span class={`fate of-${action}`}>{ACTIONS[action]}</span></td>
                   <td>{why}</td>
                 </tr>
               ))}

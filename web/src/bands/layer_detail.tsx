@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PlannedActivation } from 'octet-wasm';
 import { ChannelRanges } from '../charts/channels';
 import { EmptyFigure } from '../charts/frame';
-import { Histogram, HISTOGRAM_HEIGHT, outside, shareText } from '../charts/histogram';
+import { Histogram, HISTOGRAM_HEIGHT, outside, shareText, together } from '../charts/histogram';
 import { dbText } from '../format';
 import type { LayerRow } from '../layers/rows';
 import { activationHistograms, weightHistogram } from '../layers/ask';
@@ -17,6 +17,8 @@ interface Props {
 }
 
 const BINS = 96;
+// So many that the share outside of a range is told well by whole bins, then drawn together.
+const FINE = 40;
 const MOST_WEIGHTS = 2;
 const LOGARITHMIC = 'Heights are logarithmic.';
 
@@ -131,14 +133,15 @@ function rangeOf(activations: PlannedActivation[] | undefined, name: string): { 
 function Values({ run, name }: { run: Run; name: string }) {
   const range = rangeOf(run.report.plan.activations, name);
   const answer = useAsked(async (signal) => {
-    const [found] = await activationHistograms(run, { tensors: [name], bins: BINS }, signal);
+    const [found] = await activationHistograms(run, { tensors: [name], bins: BINS * FINE }, signal);
     if (!found) throw new Error('Calibration did not see this value.');
     return found;
   });
   const title = 'Its values, as calibration saw them';
   if (!answer || 'why' in answer) return <Waiting title={title} why={answer?.why} />;
-  if (!range) return <Histogram title={title} spread={answer.found} note={`Not rounded to integers. ${LOGARITHMIC}`} />;
+  const coarse = together(answer.found, FINE);
+  if (!range) return <Histogram title={title} spread={coarse} note={`Not rounded to integers. ${LOGARITHMIC}`} />;
   const cut = shareText(outside(answer.found, range));
   const note = `The bracket is the range of the integers; outside it: ${cut} of the values. ${LOGARITHMIC}`;
-  return <Histogram title={title} spread={answer.found} note={note} range={range} />;
+  return <Histogram title={title} spread={coarse} note={note} range={range} />;
 }

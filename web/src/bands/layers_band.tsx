@@ -1,4 +1,5 @@
 // Where a run loses: its layers by what each adds, and one of them in detail.
+import { Fragment } from 'preact';
 import { useState } from 'preact/hooks';
 import { Strip } from '../charts/strip';
 import { dbText } from '../format';
@@ -111,7 +112,7 @@ function LayerTable({ rows, selected, onSelect }: TableProps) {
                   aria-pressed={row.key === selected}
                   onClick={() => onSelect(row.key)}
                 >
-                  {row.name} <small>{row.op}</small>
+                  <Breakable name={row.name} /> <small>{row.op}</small>
                 </button>
               </th>
               {own && cell(row.own)}
@@ -127,5 +128,19 @@ function LayerTable({ rows, selected, onSelect }: TableProps) {
         </button>
       )}
     </div>
+  );
+}
+
+// Names break between their parts, where they must.
+function Breakable({ name }: { name: string }) {
+  return (
+    <>
+      {name.split(/(?<=[/.])/).map((part, i) => (
+        <Fragment key={i}>
+          {i > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))}
+    </>
   );
 }

@@ -45,6 +45,14 @@ export function outside({ low, high, counts }: Spread, range: { low: number; hig
   return all > 0 ? out / all : 0;
 }
 
+/** The same in bins that are `count` times as wide. */
+export function together({ low, high, counts }: Spread, count: number): Spread {
+  const wide = Array.from({ length: Math.ceil(counts.length / count) }, (_, i) =>
+    counts.slice(i * count, (i + 1) * count).reduce((sum, one) => sum + one, 0),
+  );
+  return { low, high, counts: wide };
+}
+
 export function shareText(share: number): string {
   if (share < 5e-6) return 'none';
   const percent = 100 * share;
