@@ -63,7 +63,7 @@ export function testData(inPage) {
   });
 
   inPage('samples are read as the model takes them', {}, async (evaluate) => {
-    const { read, handed, made, dims } = await evaluate(async () => {
+    const { read, handed, made, dims, refused } = await evaluate(async () => {
       const { readSamples } = window.octet, model = await window.modelFile('digits_cnn');
       const files = (await window.sampleFiles('calib', 3)).map(({ name, blob }) => ({ name: `mine/${name}`, blob }));
       const picture = { type: 'float32', dims: [1, 1, 8, 8], data: new Float32Array(64) };
@@ -73,15 +73,18 @@ export function testData(inPage) {
         handed: await readSamples(model, [{ image: picture }]),
         made: await readSamples(gpt, { synthetic: { count: 5, seed: 3 } }, { limit: 2 }),
         dims: await readSamples(gpt, { synthetic: { dims: { 'idx:1': 7 } } }, { limit: 1 }),
+        refused: await window.failureOf(readSamples(gpt, { files })),
       };
     });
     const { samples: [{ name, tensors }], ...rest } = read;
     assert.match(name, /0000/);
     assert.deepEqual([tensors.image.type, tensors.image.dims], ['float32', [16, 1, 8, 8]]);
-    assert.deepEqual([rest.count, rest.picture], [2, false]);
+    assert.deepEqual([rest.count, rest.picture, rest.image.channels], [2, false, 1]);
+    assert.match(rest.description, /^2 of 3 samples from mine$/);
     assert.equal(handed.samples.length, 1);
     assert.deepEqual([made.samples.length, made.count], [2, 5]);
     assert.deepEqual(dims.samples[0].tensors.idx.dims, [1, 7]);
+    assert.equal(refused.error.code, 'data');
   });
 
   inPage('options that measure as they go run samples as often as it takes', {}, async (evaluate) => {

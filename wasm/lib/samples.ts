@@ -1,9 +1,7 @@
 // Where samples come from, as the worker sees it: files, tensors that the caller hands over, or made-up inputs.
 import { unzipSync } from 'fflate';
-import type { Failure, OctetModule, Sample } from '../octet.js';
-import type { OpenedSamples, OpenSamplesRequest, PictureInput, ReadSample, SampleFiles } from '../samples.js';
+import type { OctetModule, PictureInput, ReadSample, Sample, SampleFiles } from '../octet.js';
 import { checked, failure, OctetError } from './error.js';
-import { readNpz } from './npz.js';
 import type { SentSource } from './protocol.js';
 import { openable } from './readers.js';
 import type { FileSamples, ModelFiles, SampleFile, Synthetic } from './types.js';
@@ -61,28 +59,11 @@ async function* thenDeleted(samples: SampleFiles, files: SampleFile[]): AsyncGen
   }
 }
 
-async function* fromArchives(files: SampleFile[]): AsyncGenerator<ReadSample> {
-  for (const { name, blob } of files) yield { name, sample: await readNpz(blob) };
-}
-
-// For a module that cannot group files yet.
-function openArchives({ files, limit }: FileSamples, most: number): Opened {
-  const archives = files.filter(({ name }) => /\.npz$/i.test(name)).sort((a, b) => (a.name < b.name ? -1 : 1));
-  if (archives.length === 0) throw failure('data', 'there is no sample among the files', 'give .npz files', 'samples');
-  const taken = archives.slice(0, limit ?? most), count = taken.length;
-  const description = count === 1 ? 'a file of real samples' : `${count} files of real samples`;
-  return { named: fromArchives(taken), count, description, synthetic: false, picture: false, image: null };
-}
-
-type CanOpen = { open_samples?: (request: OpenSamplesRequest) => OpenedSamples | Failure };
-
 function openFiles(octet: OctetModule, model: ModelFiles, source: FileSamples, most: number): Opened {
-  const { open_samples } = octet as CanOpen;
-  if (!open_samples) return openArchives(source, most);
   const { files, image: picture_options, shuffle, limit = most } = source;
   const options = { image: picture_options, shuffle, limit: limit === Infinity ? undefined : limit };
   const request = { ...openable(model), files: files.map(({ name }) => name), options };
-  const { samples } = checked(open_samples(request));
+  const { samples } = checked(octet.open_samples(request));
   const { count, description, picture, image } = samples.describe();
   return { named: thenDeleted(samples, files), count, description, synthetic: false, picture, image };
 }
