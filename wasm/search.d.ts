@@ -5,9 +5,9 @@ import type { Calibration, Failure, Quantized, Request, Sample, WrittenInMemory 
 
 /**
  * `options` may have equalize, smooth_quant, bias_correction and min_sqnr, which quantize_model() refuses. The first
- * three are for static mode, which is meant where no mode is given, and each is kept only where it helps; min_sqnr moves
- * the worst nodes towards float until the worst output has that many decibels. `ranges` spare calibrating the model as
- * it is; of the models that steps make of it new ones are asked for.
+ * three are for static mode, which is meant where no mode is given, and each is kept only where it helps; min_sqnr
+ * moves the worst nodes towards float until the worst output has that many decibels. `ranges` spare calibrating the
+ * model as it is; of the models that steps make of it new ones are asked for.
  */
 export type SearchRequest = Omit<Request, 'output' | 'sink'>;
 
@@ -43,8 +43,8 @@ export type SearchQuestion = {
 );
 
 /**
- * next(), answer(), next() … until it asks to finish(), then that. A question stands until it is answered: next() gives
- * it again. Nothing is written before finish(). delete() gives all back.
+ * next(), answer(), next() … until it asks to finish(), then that. A question stands until it is answered: next()
+ * gives it again. Nothing is written before finish(). delete() gives all back.
  */
 export interface Search {
   next(): SearchQuestion | Failure;

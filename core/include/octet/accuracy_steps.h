@@ -46,7 +46,8 @@ class AccuracySteps {
     Plan before;
     std::vector<CorrectionTap> taps;
     ChannelObservations wanted;
-    std::size_t done = 0;  // of the taps
+    std::size_t done = 0;              // of the taps
+    std::optional<CorrectionRun> run;  // that the next ones are observed in
     std::optional<Measured> measured;
   };
 

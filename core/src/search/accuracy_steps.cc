@@ -92,7 +92,7 @@ void AccuracySteps::correct() {
       return;
     }
     ChannelObservations wanted = engine_.observe(best_.model(), in_float);
-    correcting_ = Correcting{best_.plan(), std::move(taps), std::move(wanted), 0, {}};
+    correcting_ = Correcting{best_.plan(), std::move(taps), std::move(wanted), 0, {}, {}};
     engine_.settle();
   }
   const auto& taps = correcting_->taps;
@@ -100,7 +100,9 @@ void AccuracySteps::correct() {
   while (correcting_->done < taps.size()) {
     const std::size_t begin = correcting_->done, end = std::min(begin + part, taps.size());
     engine_.tell("correcting biases", begin, taps.size());
-    const CorrectionRun run = correction_run(best_);
+    // Making it costs more than most answers: not twice where the engine breaks off.
+    if (!correcting_->run) correcting_->run = correction_run(best_);
+    const CorrectionRun& run = *correcting_->run;
     std::vector<ChannelTap> rounded;
     for (std::size_t i = begin; i < end; ++i) rounded.push_back(run.taps[i].rounded);
     const ChannelObservations found = engine_.observe(run.rounded, rounded);
@@ -110,6 +112,7 @@ void AccuracySteps::correct() {
       if (in != correcting_->wanted.end() && out != found.end())
         add_correction(best_.plan(), taps[i], in->second, out->second);
     }
+    correcting_->run.reset();
     correcting_->done = end;
     engine_.settle();
   }
