@@ -20,11 +20,12 @@ export interface Weight {
 
 export const FATES: Fate[] = ['integers', 'stored', 'float'];
 
-/** The core's reasons name options as the command line does. */
+/** The core names options as the command line does. */
 export function onPage(why: string): string {
   return why
     .replaceAll('--nodes-to-exclude', '“Leave in float”')
     .replaceAll('--nodes-to-quantize', '“Quantize only”')
+    .replaceAll('--image-size', '“Size”')
     .replace(/(ask with )?--op-types( \w+)?/, (_, ask, type) => `${ask ?? ''}“Operators”${type ?? ''}`);
 }
 

@@ -102,7 +102,7 @@ function Outlook({ report }: { report: Report }) {
   return (
     <div class="outlook">
       <h2>
-        {bytesText(input_bytes)} would become {bytesText(output_bytes)}, {percentText(share)} of the weights in integers
+        {bytesText(input_bytes)} would become {bytesText(output_bytes)}, {percentText(share)} of its weights in fewer bits
       </h2>
       <WeightStrip report={report} />
       <details class="rest">

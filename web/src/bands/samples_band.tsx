@@ -11,6 +11,7 @@ import { previews } from '../state/previews';
 import type { Preview } from '../state/previews';
 import { calibration, checkedOn, evaluation, hasPictures, isReal, setOf, takeSamples } from '../state/samples';
 import type { Purpose, SampleSet } from '../state/samples';
+import { onPage } from '../weights';
 import { Fields } from './fields';
 import { Picker } from './picker';
 import { TensorPreview } from './tensor_preview';
@@ -30,7 +31,7 @@ export function useMadeUp(purpose: Purpose) {
 function Fits({ preview }: { preview: Preview }) {
   const inputs = inspected.value?.model.inputs ?? [];
   const words = inputs.map(({ name, type, shape }) => `${name}: ${type.toLowerCase()} ${shape}`).join(' · ');
-  return <p class="fits"><span aria-hidden="true">✓</span> {preview.description}; the first fit {words}</p>;
+  return <p class="fits"><span aria-hidden="true">✓</span> {onPage(preview.description)}; the first fit {words}</p>;
 }
 
 function First({ preview }: { preview: Preview }) {
@@ -41,7 +42,7 @@ function First({ preview }: { preview: Preview }) {
         {preview.samples.map(({ name, tensors }) => (
           <li key={name}>
             {Object.entries(tensors).slice(0, 3).map(([input, tensor]) => (
-              <TensorPreview key={input} name={input} tensor={tensor} />
+              <TensorPreview key={input} name={input} tensor={tensor} image={preview.image} />
             ))}
             <small class="file">{name}</small>
           </li>
@@ -74,7 +75,7 @@ function Given({ set, purpose }: { set: SampleSet; purpose: Purpose }) {
             : 'Drift on made-up inputs says little.'}
         </p>
       )}
-      {seen?.error ? <Wrong error={seen.error} /> : <div class="seen">{seen && seen.samples.length > 0 && <First preview={seen} />}</div>}
+      {seen?.error ? <Wrong error={seen.error} /> : <div class="seen">{seen && <First preview={seen} />}</div>}
       {purpose === 'calibration' && set.kind === 'files' && !seen?.error && count < ENOUGH && (
         <p class="hint">
           {plural(count, 'sample')}: enough to try. {ENOUGH} to 1000 that look like what the model will meet give ranges

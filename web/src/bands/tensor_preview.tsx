@@ -1,6 +1,6 @@
 // A tensor as a person reads it: a picture, a waveform, or its first numbers.
-import type { TensorValue } from 'octet-wasm';
-import { useEffect, useRef } from 'preact/hooks';
+import type { PictureInput, TensorValue } from 'octet-wasm';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 
 type Numbers = ArrayLike<number | bigint>;
 
@@ -24,15 +24,16 @@ interface Planes {
 
 const SMALLEST = 4, LARGEST = 4096;
 
-// The first picture of a tensor that looks like pictures: channels first or last, 1 or 3 of them.
-function planesOf(dims: number[]): Planes | null {
+// The first picture of a tensor that looks like pictures: channels first or last, 1, 3 or 4 of them.
+function planesOf(dims: number[], layout?: PictureInput['layout']): Planes | null {
   const [a, b, c] = dims.length === 4 ? dims.slice(1) : dims.length === 3 ? dims : [];
   const fits = (side: number) => side >= SMALLEST && side <= LARGEST;
+  const channels = (count: number) => count === 1 || count === 3 || count === 4;
   if (a === undefined || b === undefined || c === undefined) return null;
-  if ((a === 1 || a === 3) && fits(b) && fits(c)) {
+  if (layout !== 'nhwc' && channels(a) && fits(b) && fits(c)) {
     return { width: c, height: b, channels: a, at: (x, y, channel) => (channel * b + y) * c + x };
   }
-  if ((c === 1 || c === 3) && fits(a) && fits(b)) {
+  if (layout !== 'nchw' && channels(c) && fits(a) && fits(b)) {
     return { width: b, height: a, channels: c, at: (x, y, channel) => (y * b + x) * c + channel };
   }
   return null;
@@ -48,15 +49,29 @@ function range(values: Numbers, count: number): [number, number] {
   return [low, high];
 }
 
-function draw(canvas: HTMLCanvasElement, values: Numbers, planes: Planes) {
-  const { width, height, channels, at } = planes;
+type Shade = (value: number, channel: number) => number;
+
+// What pictures became is undone; without knowing that, the least value is black and the largest white.
+function shadeOf(values: Numbers, { width, height, channels }: Planes, image: PictureInput | null): Shade {
+  if (image) {
+    const part = (list: number[], channel: number, none: number) => list[list.length === 1 ? 0 : channel] ?? none;
+    return (value, channel) =>
+      (value * part(image.std, channel, 1) + part(image.mean, channel, 0)) / image.scale;
+  }
   const [low, high] = range(values, width * height * channels);
   const scale = high > low ? 255 / (high - low) : 0;
+  return (value) => (value - low) * scale;
+}
+
+function draw(canvas: HTMLCanvasElement, values: Numbers, planes: Planes, image: PictureInput | null) {
+  const { width, height, channels, at } = planes;
+  const shade = shadeOf(values, planes, image);
   const pixels = new ImageData(width, height);
   for (let y = 0, i = 0; y < height; ++y) {
     for (let x = 0; x < width; ++x, i += 4) {
-      for (let c = 0; c < 3; ++c) {
-        pixels.data[i + c] = (Number(values[at(x, y, channels === 1 ? 0 : c)]) - low) * scale;
+      for (let color = 0; color < 3; ++color) {
+        const channel = channels === 1 ? 0 : image?.order === 'bgr' ? 2 - color : color;
+        pixels.data[i + color] = shade(Number(values[at(x, y, channel)]), channel);
       }
       pixels.data[i + 3] = 255;
     }
@@ -66,9 +81,16 @@ function draw(canvas: HTMLCanvasElement, values: Numbers, planes: Planes) {
   canvas.getContext('2d')!.putImageData(pixels, 0, 0);
 }
 
-function Picture({ values, planes, label }: { values: Numbers; planes: Planes; label: string }) {
+interface PictureProps {
+  values: Numbers;
+  planes: Planes;
+  image: PictureInput | null;
+  label: string;
+}
+
+function Picture({ values, planes, image, label }: PictureProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  useEffect(() => draw(canvas.current!, values, planes), [values, planes]);
+  useEffect(() => draw(canvas.current!, values, planes, image), [values, planes, image]);
   return <canvas ref={canvas} class="picture" role="img" aria-label={label} />;
 }
 
@@ -102,16 +124,22 @@ function short(value: number | bigint | undefined): string {
   return typeof value === 'bigint' || Number.isInteger(value) ? String(value) : Number(value).toPrecision(3);
 }
 
-export function TensorPreview({ name, tensor }: { name: string; tensor: TensorValue }) {
+interface PreviewProps {
+  name: string;
+  tensor: TensorValue;
+  /** What the model takes of a picture. */
+  image: PictureInput | null;
+}
+
+export function TensorPreview({ name, tensor, image }: PreviewProps) {
   const { type, dims } = tensor;
-  const values = numbersOf(tensor);
+  const [values, planes] = useMemo(() => [numbersOf(tensor), planesOf(dims, image?.layout)], [tensor, image]);
   const shape = `${type} [${dims.join(', ')}]`;
-  const planes = planesOf(dims);
   const floats = type.startsWith('float');
   const longest = Math.max(0, ...dims);
   let picture = <p class="numbers">{type} numbers</p>;
   if (values && planes && (floats || type === 'uint8')) {
-    picture = <Picture values={values} planes={planes} label={`${name} as the model sees it`} />;
+    picture = <Picture values={values} planes={planes} image={image} label={`${name} as the model sees it`} />;
   } else if (values && floats && longest === values.length && longest >= WAVE_FROM) {
     picture = <Waveform values={values} label={`${name} as a waveform`} />;
   } else if (values) {

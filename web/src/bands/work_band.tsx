@@ -65,6 +65,7 @@ function Running({ now: running }: { now: Job }) {
     ? inStage * (1 - share) / share : null;
   return (
     <div class="work">
+      <span class="visually-hidden" role="status">{running.progress ? WORDS[running.progress.stage] : ''}</span>
       <Stages {...running} />
       <progress aria-label={farText(running, null)} max={1} value={share ?? undefined} />
       <p>

@@ -1,6 +1,6 @@
 // The first samples of a set as the model will see them, and whether they fit it.
 import { effect, signal } from '@preact/signals';
-import type { ModelFiles, Sample, WorkError } from 'octet-wasm';
+import type { ModelFiles, PictureInput, Sample, WorkError } from 'octet-wasm';
 import { choices } from './choices';
 import { octet } from './client';
 import { asError } from './job';
@@ -14,6 +14,8 @@ export interface Preview {
   /** Samples there are in all. */
   count: number;
   description: string;
+  /** What the model takes of a picture, where it takes any. */
+  image: PictureInput | null;
   error: WorkError | null;
 }
 
@@ -26,12 +28,10 @@ export const previews = {
 
 async function look(model: ModelFiles, set: SampleSet, purpose: Purpose): Promise<Preview> {
   try {
-    const { readSamples } = octet as { readSamples?: (...given: unknown[]) => Promise<Omit<Preview, 'of' | 'error'>> };
-    if (!readSamples) return { of: set, samples: [], count: 0, description: '', error: null };
-    const read = await readSamples.call(octet, model, sourceOf(set, choices.peek(), purpose), { limit: FIRST });
+    const read = await octet.readSamples(model, sourceOf(set, choices.peek(), purpose), { limit: FIRST });
     return { of: set, ...read, error: null };
   } catch (error) {
-    return { of: set, samples: [], count: 0, description: describe(set), error: asError(error) };
+    return { of: set, samples: [], count: 0, description: describe(set), image: null, error: asError(error) };
   }
 }
 

@@ -11,7 +11,7 @@ import { inspected, loaded } from './model';
 import { learn } from './ranges';
 import { addRun, current, updateRun } from './runs';
 import type { Run } from './runs';
-import { calibration, checkedOn, evaluation, isReal, sourceOf } from './samples';
+import { calibration, checkedOn, describe, evaluation, isReal, sourceOf } from './samples';
 import type { SampleSet } from './samples';
 
 /** Whether the reader waits for the result: then it takes the focus, and not while options are being tried. */
@@ -70,30 +70,39 @@ async function check(run: Run, source: ModelFiles, signal: AbortSignal, tell: Te
 export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
   const source = loaded.value;
   if (!source || !inspected.value || lacksSamples.value) return;
-  const chosen = settled(choices.value), options = toOptions(chosen), bytes = bytesOf(source.model, source.files);
+  const chosen = settled(choices.value), bytes = bytesOf(source.model, source.files);
+  const { min_sqnr, ...others } = toOptions(chosen);
+  // As on the command line, the floor is held where samples are real.
+  const options: Chosen = min_sqnr && isReal(checkedOn.value) ? { ...others, min_sqnr } : others;
   const set = chosen.mode === 'static' ? calibration.value : null;
   awaited.value = reader === 'waits';
   await exclusively(stagesOf(chosen.mode, bytes <= LARGEST_TO_RUN), async (signal, tell) => {
     problem.value = null;
     const hooks = { signal, onProgress: tell };
-    const ranges = set && (await learn(source, set, chosen, hooks));
+    // What measures as it goes calibrates by itself, and more than once.
+    const measures = searches(options);
+    const ranges = set && !measures ? await learn(source, set, chosen, hooks) : null;
     const request = {
       ...options, output: outputName(source.name),
       ...(ranges && { ranges: ranges.text }),
-      ...(searches(options) && set && { calib: sourceOf(set, chosen, 'calibration') }),
-      ...(searches(options) && isReal(checkedOn.value) && { data: sourceOf(checkedOn.value, chosen, 'evaluation') }),
+      ...(measures && set && { calib: sourceOf(set, chosen, 'calibration') }),
+      ...(measures && isReal(checkedOn.value) && { data: sourceOf(checkedOn.value, chosen, 'evaluation') }),
     };
     const { output, report, ranges: better } = await octet.quantize(source, request, hooks);
+    const calibrated = ranges ?? (better && set ? { samples: samplesOf(better), description: describe(set) } : null);
     const run: Run = {
       id: newId(), created: Date.now(), name: source.name, source: { name: source.name, bytes },
       choices: chosen, options, output, report,
       comparison: null, notVerified: null, ranges: better ?? ranges?.text ?? null,
-      calibrated: ranges && { samples: ranges.samples, description: ranges.description }, layers: null, pinned: false,
+      calibrated: calibrated && { samples: calibrated.samples, description: calibrated.description },
+      layers: null, pinned: false,
     };
     addRun(run);
     await check(run, source, signal, tell);
   });
 }
+
+const samplesOf = (ranges: string): number => (JSON.parse(ranges) as { samples: number }).samples;
 
 // Options that measure as they go, and so need samples.
 const searches = ({ smooth_quant, equalize, bias_correction, min_sqnr }: Chosen) =>
