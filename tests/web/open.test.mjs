@@ -23,6 +23,9 @@ onPage('says what is wrong with a file that is no model', {}, async (page) => {
   await page.locator('input[type=file]').setInputFiles([{ name: 'cut.onnx', mimeType: '', buffer }]);
   assert.match(await page.getByRole('alert').textContent(), /cut\.onnx/);
   assert.equal(await page.getByRole('button', { name: 'Quantize' }).count(), 0);
+  await page.locator('input[type=file]').setInputFiles([file('whole', modelBytes('gpt_char'))]);
+  await page.getByRole('button', { name: 'Quantize', exact: true }).waitFor();
+  assert.equal(await page.getByRole('alert').count(), 0);
 });
 
 // What a file manager does: a drop, or a paste, with these files.

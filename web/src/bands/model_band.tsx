@@ -137,7 +137,16 @@ export function ModelBand() {
         <p class="note">This model holds integer operators: it is quantized already, at least in part.</p>
       )}
       {planned.value && <Outlook report={planned.value} />}
-      {problem.value && !model && <Problem error={problem.value} />}
+      {problem.value && !model && (
+        <>
+          <Problem error={problem.value} />
+          {!problem.value.missing && (
+            <p class="again">
+              <Picker label="Choose another file" kind="primary" onPick={(given) => void open(given)} />
+            </p>
+          )}
+        </>
+      )}
     </section>
   );
 }

@@ -31,7 +31,8 @@ const missing = () => (choices.value.mode === 'static' && !isReal(calibration.va
 export async function open(given: Given[]) {
   if (given.length === 0) return;
   const before = loaded.value;
-  const { model, samples, rest } = sorted(given, before === null);
+  const unreadable = problem.value !== null && !problem.value.missing && inspected.value === null;
+  const { model, samples, rest } = sorted(given, before === null || unreadable);
   if (model) {
     forgetSamples();
     loaded.value = { name: model.file.name, model: model.file, files: byName([...rest, ...samples]) };
