@@ -30,9 +30,10 @@ export function compareSentence(a: Run, b: Run): string {
   const size = outputBytes(b) / outputBytes(a);
   if (Math.abs(size - 1) < 0.005) parts.push('as large as A');
   else parts.push(size < 1 ? `${percentText(1 - size)} smaller than A` : `${percentText(size - 1)} larger than A`);
-  const timeA = oneThread(a)?.candidate.median_ms;
-  const timeB = oneThread(b)?.candidate.median_ms;
-  if (timeA && timeB) parts.push(`${timesText(timeA / timeB)} its speed`);
+  // Each against the float model that ran beside it: what else the machine did meanwhile then matters little.
+  const speedA = oneThread(a)?.speedup.ratio;
+  const speedB = oneThread(b)?.speedup.ratio;
+  if (speedA && speedB) parts.push(`${timesText(speedB / speedA)} its speed`);
   const dbA = a.comparison?.worst_sqnr_db;
   const dbB = b.comparison?.worst_sqnr_db;
   if (finite(dbA) && finite(dbB)) {
@@ -100,7 +101,7 @@ export function CompareRuns({ a, b, onClose }: { a: Run; b: Run; onClose: () => 
   useEffect(() => heading.current?.focus(), [a.id, b.id]);
   const options = compareOptions(a, b);
   const differ = options.filter((line) => line.a !== line.b);
-  const times = bars(a, b, (run) => oneThread(run)?.candidate.median_ms, msText);
+  const speeds = bars(a, b, (run) => oneThread(run)?.speedup.ratio, timesText);
   const drifts = bars(a, b, (run) => (run.comparison ? Math.max(0, run.comparison.worst_sqnr_db) : undefined), dbText);
   return (
     <section class="compare" aria-labelledby="compare">
@@ -119,8 +120,8 @@ export function CompareRuns({ a, b, onClose }: { a: Run; b: Run; onClose: () => 
           : `They differ in ${differ.map(({ name, a: left, b: right }) => `${name} (${left}, ${right})`).join('; ')}.`}
       </p>
       <div class="pictures">
-        <Bars title="Size" bars={bars(a, b, outputBytes, bytesText)} />
-        {times.length === 2 && <Bars title="One run, one thread" bars={times} />}
+        <Bars title="Size of A and B" bars={bars(a, b, outputBytes, bytesText)} />
+        {speeds.length === 2 && <Bars title="Speed, one thread" bars={speeds} note="Against FP32, run beside each." />}
         {drifts.length === 2 && <Bars title="Worst output" bars={drifts} note="Decibels: more is better." />}
       </div>
       <div class="scroll" tabIndex={0} role="region" aria-label="Options and figures of both runs">

@@ -27,7 +27,7 @@ const SIZE = 14;
 export function Bars({ title, bars, rows = bars.length, note }: Props) {
   const most = Math.max(...bars.map(({ value }) => value), 0);
   const label = `${title}: ${bars.map((bar) => `${bar.label} ${bar.text}`).join(', ')}`;
-  const table = { head: ['', title.toLowerCase()], rows: bars.map((bar) => [bar.label, bar.text]) };
+  const table = { head: ['model', title.toLowerCase()], rows: bars.map((bar) => [bar.label, bar.text]) };
   return (
     <Figure title={title} label={label} height={rows * ROW} table={table} note={note}>
       {(width) => {

@@ -54,7 +54,7 @@ function tableOf(groups: LatencyGroup[]) {
       String(row.ms.length),
     ]),
   );
-  return { head: ['', 'threads', 'median', 'quarter below', 'quarter above', 'fastest', 'slowest', 'timed'], rows };
+  return { head: ['model', 'threads', 'median', 'quarter below', 'quarter above', 'fastest', 'slowest', 'timed'], rows };
 }
 
 export function Latency({ groups, note }: { groups: LatencyGroup[]; note?: string }) {
