@@ -131,3 +131,18 @@ onPage('shows sound as a waveform, and numbers as numbers', {}, async (page) => 
   const numbers = page.locator('.numbers').first();
   assert.match(await numbers.textContent(), /^(\d+ ){12}…$/);
 });
+
+onPage('takes a folder with both kinds of samples apart, and as many as are asked for', {}, async (page) => {
+  await openBare(page);
+  const folder = area(page, 'Samples to check on').locator('input[type=file]').last();
+  await folder.setInputFiles(join(ROOT, 'tests/data/digits_cnn'));
+  for (const name of ['Samples to learn ranges from', 'Samples to check on']) {
+    await area(page, name).getByText('8 files', { exact: true }).waitFor();
+  }
+  await page.getByText('Which samples are taken').click();
+  await page.getByLabel('At most', { exact: true }).fill('3');
+  await page.getByLabel('At most', { exact: true }).press('Enter');
+  await page.getByText('Measured with').waitFor();
+  await page.getByText('Ranges from 3 samples').waitFor();
+  assert.match(page.url(), /limit=3/);
+});
