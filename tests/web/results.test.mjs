@@ -63,6 +63,20 @@ for (const [, name] of SAMPLES) {
   });
 }
 
+// What a search found stands in the plan; the command line need not search again.
+onPage('a run that measured its way: the shown command and its plan give the bytes', { skip: unbuilt }, async (page, { url }) => {
+  await page.goto(`${url}#mode=static&equalize=true&bias_correction=true`);
+  await page.reload();
+  await page.getByRole('button', { name: 'Digits' }).click();
+  await page.getByRole('button', { name: 'Quantize', exact: true }).click();
+  await measured(page);
+  const command = await commandOf(page);
+  assert.match(command, /--plan digits_cnn\.int8\.plan\.json/);
+  const model = await saved(page, 'Download digits_cnn.int8.onnx'), plan = await saved(page, 'Plan as JSON');
+  const files = { 'digits_cnn.onnx': modelBytes('digits_cnn'), [plan.name]: plan.bytes };
+  assert.equal(sha256(await runCommand(command, files, model.name)), sha256(model.bytes));
+});
+
 onPage('draws size, latency and drift with their numbers', {}, async (page) => {
   await make(page, 'Digits', 'Weights only');
   const { report: { sizes } } = quantize('digits_cnn', { mode: 'weights' });
