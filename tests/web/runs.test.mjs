@@ -52,7 +52,7 @@ onPage('pins a run and draws it beside the others', {}, async (page) => {
   assert.doesNotMatch(await label(), /Pinned/);
   await row(page, 'Weights only').getByRole('button', { name: 'Pin', exact: true }).click();
   assert.match(await label(), /Pinned 23\.5 KB/);
-  await page.getByText('Pinned: digits_cnn.onnx, Weights only').waitFor();
+  await page.getByText('Pinned: digits_cnn.onnx, Weights only; timed when it was made').waitFor();
   assert.match(await page.getByRole('img', { name: 'Medians:' }).getAttribute('aria-label'), /Pinned with 1 thread/);
   await row(page, 'Dynamic').getByRole('button', { name: 'Pin', exact: true }).click();
   assert.equal(await page.getByRole('button', { name: 'Unpin' }).count(), 1, 'one at most');

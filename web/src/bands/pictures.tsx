@@ -104,7 +104,7 @@ export function Pictures({ run, pinned, threads = 1, measuring = false }: Placed
       {pinned && (
         <p class="legend">
           <span class="pin-mark" aria-hidden="true" />
-          Pinned: {pinned.name}, {modeOf(pinned)}
+          Pinned: {pinned.name}, {modeOf(pinned)}; timed when it was made
         </p>
       )}
     </div>

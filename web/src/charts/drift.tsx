@@ -84,8 +84,8 @@ function Row({ row, top, x, width }: { row: OutputRow; top: number; x: (db: numb
   const room = width - (agreement ? agreement.length * 7.4 + 16 : 8);
   const end = x(row.db ?? 0);
   const pinned = row.pinnedDb == null ? null : x(row.pinnedDb);
-  // The number stands behind the bar, and behind the pinned run's mark where that would cover it.
-  const number = pinned !== null && pinned > end - 8 && pinned < end + 64 ? pinned + 12 : end + 7;
+  // The number stands behind the bar, or in it where the pinned run's mark is in the way.
+  const inside = pinned !== null && pinned > end - 8 && pinned < end + 64 && end > 64;
   return (
     <g class="own-run">
       <text class="name" x="6" y={top + 15}>
@@ -102,7 +102,13 @@ function Row({ row, top, x, width }: { row: OutputRow; top: number; x: (db: numb
       ) : (
         <>
           <rect class="mark" x="0" y={middle - THICK / 2} width={Math.max(1.5, end)} height={THICK} rx="2" />
-          <text class="number haloed" x={number} y={middle} dy="0.35em">
+          <text
+            class={inside ? 'number inside' : 'number haloed'}
+            x={inside ? Math.min(end, pinned - 8) - 5 : end + 7}
+            y={middle}
+            dy="0.35em"
+            text-anchor={inside ? 'end' : 'start'}
+          >
             {dbText(row.db)}
           </text>
         </>
