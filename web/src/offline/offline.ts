@@ -8,20 +8,29 @@ export const offline = signal<'no' | 'coming' | 'ready'>('no');
 
 const RELOADED = 'octet reloaded to be isolated';
 
+// True the first time. Without storage there is no way to know whether it happened before.
 function once(name: string): boolean {
   try {
     if (sessionStorage.getItem(name)) return false;
     sessionStorage.setItem(name, 'yes');
     return true;
   } catch {
-    return false; // no storage, no way to know whether it happened before
+    return false;
+  }
+}
+
+function forget(name: string) {
+  try {
+    sessionStorage.removeItem(name);
+  } catch {
+    // Then nothing was remembered either.
   }
 }
 
 // A page becomes isolated by the headers it came with, so it has to come again: once, and only while nobody has begun.
 function isolate() {
   if (crossOriginIsolated) {
-    sessionStorage.removeItem(RELOADED);
+    forget(RELOADED);
     return;
   }
   const begun = loaded.value !== null || job.value !== null || navigator.userActivation?.hasBeenActive;
