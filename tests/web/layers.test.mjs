@@ -65,7 +65,7 @@ onPage('shows the weights and values of a layer, with the range that the plan ha
   assert.equal(await page.locator(':focus').textContent(), '/Relu_1', 'the reader is taken there');
   const weights = await detail(page).getByRole('img', { name: /^Values from −/ }).first().getAttribute('aria-label');
   assert.match(weights, /^Values from −[\d.]+ to [\d.]+$/);
-  await detail(page).getByText('Range of each channel').waitFor();
+  await detail(page).getByText('Channels of conv2.weight', { exact: true }).waitFor();
 
   const { plan } = JSON.parse((await saved(page, 'Report as JSON')).bytes);
   const { low, high } = plan.activations.find(({ tensor }) => tensor === '/Relu_1_output_0');

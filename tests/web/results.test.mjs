@@ -77,6 +77,16 @@ onPage('a run that measured its way: the shown command and its plan give the byt
   assert.equal(sha256(await runCommand(command, files, model.name)), sha256(model.bytes));
 });
 
+onPage('weights in a file of their own come along, with the same bytes', { skip: unbuilt }, async (page, { url }) => {
+  await page.goto(`${url}#external_data=true`);
+  await page.reload();
+  await make(page, 'Small GPT', 'Weights only');
+  const model = await saved(page, 'Download gpt_char.int8.onnx'), data = await saved(page, 'Download gpt_char.int8.onnx.data');
+  const command = await commandOf(page), source = { 'gpt_char.onnx': modelBytes('gpt_char') };
+  assert.equal(sha256(await runCommand(command, source, model.name)), sha256(model.bytes));
+  assert.equal(sha256(await runCommand(command, source, data.name)), sha256(data.bytes));
+});
+
 onPage('draws size, latency and drift with their numbers', {}, async (page) => {
   await make(page, 'Digits', 'Weights only');
   const { report: { sizes } } = quantize('digits_cnn', { mode: 'weights' });

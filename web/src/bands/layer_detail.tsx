@@ -107,7 +107,7 @@ function Weight({ run, name }: { run: Run; name: string }) {
   return (
     <>
       <Histogram title={title} spread={answer.found} note={note} />
-      {channels && channels.length > 1 && <ChannelRanges channels={channels} />}
+      {channels && channels.length > 1 && <ChannelRanges title={`Channels of ${name}`} channels={channels} />}
     </>
   );
 }

@@ -4,7 +4,7 @@ import { CopyButton } from '../charts/frame';
 import { bytesText } from '../format';
 import { currentId, keeping, pin, removeRun, runs } from '../state/runs';
 import type { Run } from '../state/runs';
-import { saveBlob } from '../take/download';
+import { saveModel } from '../take/download';
 import {
   commandOf,
   driftText,
@@ -92,7 +92,7 @@ function Row({ run, marked, mark, link }: RowProps) {
         <details class="menu">
           <summary aria-label={`More for ${title}`}>More</summary>
           <div>
-            <button type="button" class="quiet" onClick={() => saveBlob(run.output.model, run.output.name)}>
+            <button type="button" class="quiet" onClick={() => saveModel(run.output)}>
               Download
             </button>
             <CopyButton label="Copy link" text={() => link} />

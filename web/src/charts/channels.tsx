@@ -6,7 +6,7 @@ import { between } from './scale';
 const HEIGHT = 110;
 const LEFT = 58;
 
-export function ChannelRanges({ channels }: { channels: { low: number; high: number }[] }) {
+export function ChannelRanges({ title, channels }: { title: string; channels: { low: number; high: number }[] }) {
   const low = Math.min(0, ...channels.map((channel) => channel.low));
   const high = Math.max(0, ...channels.map((channel) => channel.high));
   const sizes = channels.map((channel) => Math.max(-channel.low, channel.high));
@@ -22,7 +22,7 @@ export function ChannelRanges({ channels }: { channels: { low: number; high: num
     rows: channels.map((channel, i) => [String(i), valueText(channel.low), valueText(channel.high)]),
   };
   return (
-    <Figure class="histogram" title="Range of each channel" label={note} height={HEIGHT} table={table} note={note}>
+    <Figure class="histogram" title={title} label={note} height={HEIGHT} table={table} note={note}>
       {(width) => {
         const y = between(low, high, HEIGHT - 6, 8);
         const x = between(0, channels.length, LEFT, width - 2);
