@@ -56,6 +56,12 @@ onPage('pins a run and draws it beside the others', {}, async (page) => {
   assert.match(await page.getByRole('img', { name: 'Medians:' }).getAttribute('aria-label'), /Pinned with 1 thread/);
   await row(page, 'Dynamic').getByRole('button', { name: 'Pin', exact: true }).click();
   assert.equal(await page.getByRole('button', { name: 'Unpin' }).count(), 1, 'one at most');
+
+  await page.getByRole('button', { name: 'Another model' }).click();
+  await page.getByRole('button', { name: 'Small GPT' }).click();
+  await page.getByRole('button', { name: 'Quantize', exact: true }).click();
+  await page.getByText(/being measured/).waitFor();
+  assert.doesNotMatch(await label(), /Pinned/, 'runs of another model are no measure');
 });
 
 onPage('compares two runs in words, figures and options', {}, async (page) => {

@@ -36,13 +36,17 @@ function Verdict({ run, actions }: { run: Run; actions: AdviceActions | null }) 
   );
 }
 
+// Another run of the same model.
+const comparable = (pinned: Run, run: Run) =>
+  pinned.id !== run.id && pinned.source.name === run.source.name && pinned.source.bytes === run.source.bytes;
+
 // Latency at one thread, and at all where the page may have more.
 const threadCounts = () => (crossOriginIsolated && navigator.hardwareConcurrency > 1 ? 2 : 1);
 
 export function ResultBand() {
   const run = current.value;
   if (!run) return null;
-  const pinned = baseline.value?.id === run.id ? null : baseline.value;
+  const pinned = baseline.value && comparable(baseline.value, run) ? baseline.value : null;
   // A run can be older than the model that is open.
   const { source } = run;
   const open = loaded.value?.name === source.name;
