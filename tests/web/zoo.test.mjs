@@ -33,7 +33,9 @@ const rows = (page) => page.getByRole('table', { name: 'Runs' }).getByRole('row'
 const mode = (page, name) => page.getByRole('radio', { name }).check();
 const quantize = (page) => page.getByRole('button', { name: 'Quantize', exact: true }).click();
 const done = async (page, count) => {
-  await page.waitForFunction((wanted) => document.querySelectorAll('table input[type=checkbox]').length === wanted, count);
+  await rows(page).nth(count - 1).waitFor();
+  assert.equal(await rows(page).count(), count);
+  await page.getByRole('button', { name: 'Cancel' }).waitFor({ state: 'detached' });
   await measured(page);
 };
 
@@ -45,7 +47,7 @@ async function open(page, name) {
 
 for (const [name, { floor }] of Object.entries(MODELS)) {
   onPage(`${name}: every mode, layers, two runs, download`, { skip: unbuilt, timeout: 600_000 }, async (page) => {
-    page.setDefaultTimeout(180_000);
+    page.setDefaultTimeout(60_000);
     await open(page, name);
     await mode(page, 'Weights only');
     await quantize(page);
@@ -79,7 +81,7 @@ for (const [name, { floor }] of Object.entries(MODELS)) {
 }
 
 onPage('cancels the work on a real model, and goes on', { timeout: 300_000 }, async (page) => {
-  page.setDefaultTimeout(120_000);
+  page.setDefaultTimeout(40_000);
   await open(page, 'nudenet');
   await mode(page, 'Static');
   await drop(page, 'Samples to learn ranges from', samplesOf('calib', 'nudenet'));
