@@ -36,10 +36,12 @@ export function testData(inPage) {
       const comparison = await window.octet.compare(file, output, { plan: report.plan, seconds: 0.5 }, hooks);
       return { partials, order, comparison };
     });
-    assert.deepEqual(order, ['runtime', 'check', 'partial', 'time']);
-    const [{ latency_by_threads, drift, latency }] = partials;
-    assert.deepEqual([partials.length, latency_by_threads.length, latency], [1, 0, undefined]);
+    assert.deepEqual(order, ['runtime', 'check', 'partial', 'check', 'partial', 'time']);
+    const [first, { latency_by_threads, drift, latency }] = partials;
+    assert.deepEqual([partials.length, latency_by_threads.length, latency], [2, 0, undefined]);
     assert.deepEqual(drift, comparison.drift);
+    assert.equal(first.samples.count, 1);
+    assert.match(first.samples.description, /^the first of 2 /);
     assert.ok(comparison.verdict.next.length > 0, JSON.stringify(comparison.verdict));
   });
 

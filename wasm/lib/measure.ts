@@ -86,11 +86,15 @@ async function interleave(
   return { times, repeats };
 }
 
-async function outputsOf(a: Session, b: Session, inputs: Sample[], tell: Tell) {
-  const runs = [];
+type Outputs = { reference: Sample; candidate: Sample }[];
+
+/** `first` learns of the first sample's, where there are more: what is wrong mostly shows there. */
+async function outputsOf(a: Session, b: Session, inputs: Sample[], tell: Tell, first: (runs: Outputs) => void) {
+  const runs: Outputs = [];
   for (const [i, sample] of inputs.entries()) {
     tell({ stage: 'check', done: i, total: inputs.length });
     runs.push({ reference: await a.run(a.feeds(sample)), candidate: await b.run(b.feeds(sample)) });
+    if (i === 0 && inputs.length > 1) first(runs);
   }
   return runs;
 }
@@ -115,16 +119,20 @@ export async function measure(
       clock_ms, load_ms: { reference: before.load_ms, candidate: after.load_ms },
       samples: { description, count: list.length, synthetic }, runtime: describeRuntime(),
     };
-    // Drift is the same with any number of threads.
-    const runs = threads === 1 ? await outputsOf(before, after, list, tell) : [];
-    const judge = (reference_ms: number[], candidate_ms: number[]) => checked(octet.judge_runs({
+    const judge = (runs: Outputs, reference_ms: number[], candidate_ms: number[]) => checked(octet.judge_runs({
       runs, reference_ms, candidate_ms, synthetic, ...request.judging,
       input_bytes: bytesOf(reference), output_bytes: bytesOf(candidate),
     }));
-    partial({ ...known, judged: judge([], []), timed: null });
+    const early = (runs: Outputs) => {
+      const samples = { ...known.samples, description: `the first of ${description}`, count: runs.length };
+      partial({ ...known, samples, judged: judge(runs, [], []), timed: null });
+    };
+    // Drift is the same with any number of threads.
+    const runs = threads === 1 ? await outputsOf(before, after, list, tell, early) : [];
+    partial({ ...known, judged: judge(runs, [], []), timed: null });
     const { times: [reference_ms, candidate_ms], repeats } = await interleave(
       before, after, list, request, clock_ms, tell);
-    const judged = judge(reference_ms, candidate_ms);
+    const judged = judge(runs, reference_ms, candidate_ms);
     return {
       ...known, judged, timed: { threads, reference_ms, candidate_ms, ...judged.latency!, runs_per_block: repeats },
     };

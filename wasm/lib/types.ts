@@ -126,7 +126,7 @@ export interface Comparison extends Judged {
 export type PartialComparison = Omit<Comparison, 'latency'>;
 
 export interface CompareHooks extends Hooks {
-  /** Told once, when outputs were compared and timing begins. */
+  /** Told when the outputs of the first sample were compared, and again when all were and timing begins. */
   onPartial?: (partial: PartialComparison) => void;
 }
 
