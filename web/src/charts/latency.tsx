@@ -1,5 +1,5 @@
-// Every timed run is a dot, on an axis that begins at zero; the middle half is a band, the median a stroke and a
-// number.
+// Every timed run is a dot, on an axis that begins at zero; the middle half is a band, the median a stroke, its
+// number beside them.
 import { msText, timesText } from '../format';
 import type { Owner } from './bars';
 import { Figure } from './frame';
@@ -62,7 +62,8 @@ export function Latency({ groups, note }: { groups: LatencyGroup[]; note?: strin
   const said = groups.flatMap(({ label, rows }) =>
     rows.map((row) => `${row.label} with ${label} ${msText(quantile(row.ms, 0.5))}`),
   );
-  const names = Math.max(...groups.flatMap(({ rows }) => rows.map((row) => textWidth(row.label, SIZE)))) + 14;
+  const words = groups.flatMap(({ rows }) => rows.flatMap((row) => [row.label, msText(quantile(row.ms, 0.5))]));
+  const names = Math.max(...words.map((word) => textWidth(word, SIZE))) + 14;
   const height = heightOf(groups);
   return (
     <Figure title="Latency" label={`Medians: ${said.join(', ')}`} height={height} table={tableOf(groups)} note={note}>
@@ -131,12 +132,13 @@ function Row({ times: { owner, label, ms }, x, most, middle, width }: RowProps) 
   const offsets = swarm(places, DOT);
   const tallest = Math.max(...offsets.map(Math.abs), 1);
   const step = Math.min(DOT, (ROW / 2 - 5) / tallest);
-  const text = msText(median);
-  const right = x(median) + textWidth(text, SIZE) + 12 < width;
   return (
     <g class={`own-${owner}`}>
-      <text class="name" x="0" y={middle} dy="0.35em">
+      <text class="name" x="0" y={middle - 9} dy="0.35em">
         {label}
+      </text>
+      <text class="number" x="0" y={middle + 9} dy="0.35em">
+        {msText(median)}
       </text>
       <rect
         class="middle-half"
@@ -149,15 +151,6 @@ function Row({ times: { owner, label, ms }, x, most, middle, width }: RowProps) 
         <circle key={i} class="dot" cx={at.toFixed(1)} cy={(middle + offsets[i]! * step).toFixed(1)} r={DOT / 2} />
       ))}
       <line class="median" x1={x(median)} x2={x(median)} y1={middle - ROW / 2 + 2} y2={middle + ROW / 2 - 2} />
-      <text
-        class="number haloed"
-        x={x(median) + (right ? 6 : -6)}
-        y={middle}
-        dy="0.35em"
-        text-anchor={right ? 'start' : 'end'}
-      >
-        {text}
-      </text>
       {beyond > 0 && (
         <text class="tick" x={width - 2} y={middle + ROW / 2 - 4} text-anchor="end">{`${beyond} beyond →`}</text>
       )}
