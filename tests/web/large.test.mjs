@@ -2,20 +2,25 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
+import { createReadStream, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { after, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { ROOT } from '../wasm/load_octet.mjs';
-import { openPage, persistent, strangers } from './browser.mjs';
+import { launch, openPage, persistent, strangers } from './browser.mjs';
 import { peakTabMemory } from './tab_memory.mjs';
 
 const MOST_BYTES = 1.5e9, MINUTES = 60_000;
 const program = process.env.OCTET_BIN ?? join(ROOT, 'build/native/octet');
 const folder = mkdtempSync(join(tmpdir(), 'octet-large-'));
 const model = join(folder, 'model.onnx');
-after(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function write(...words) {
+  mkdirSync(folder, { recursive: true });
+  execFileSync(process.env.OCTET_PYTHON ?? 'python3', [join(ROOT, 'tests/support/large_model.py'), folder, ...words]);
+}
 
 async function sha256(path) {
   const hash = createHash('sha256');
@@ -24,7 +29,7 @@ async function sha256(path) {
 }
 
 test('weights of 3 GB become small in a tab below 1.5 GB', { timeout: 8 * MINUTES }, async () => {
-  execFileSync(process.env.OCTET_PYTHON ?? 'python3', [join(ROOT, 'tests/support/large_model.py'), folder, '3']);
+  write('3');
   const browser = await persistent(join(folder, 'profile'));
   const opened = await openPage(browser);
   const { page } = opened;
@@ -54,6 +59,25 @@ test('weights of 3 GB become small in a tab below 1.5 GB', { timeout: 8 * MINUTE
     execFileSync(program, ['quantize', model, '-o', output, ...flags], { stdio: 'ignore' });
     assert.equal(downloaded, await sha256(output));
     assert.deepEqual(strangers(opened.requests, opened.url), []);
+  } finally {
+    await opened.close();
+    await browser.close();
+  }
+});
+
+test('a matrix that no page can hold is an error in words, and the page works on', { timeout: 3 * MINUTES }, async () => {
+  write('--one', '3.9');
+  const browser = await launch(), opened = await openPage(browser);
+  const { page } = opened;
+  try {
+    await page.locator('input[type=file]').first().setInputFiles([model, `${model}.data`]);
+    const alert = page.getByRole('alert').first();
+    await alert.waitFor();
+    assert.match(await alert.textContent(), /does not fit.*memory.*command line/s);
+    await page.getByRole('button', { name: 'Another model' }).click();
+    await page.getByRole('button', { name: 'Digits' }).click();
+    await page.getByRole('button', { name: 'Quantize', exact: true }).click();
+    await page.getByText('Measured with').waitFor();
   } finally {
     await opened.close();
     await browser.close();
