@@ -42,6 +42,15 @@ if(OCTET_FLAVOR STREQUAL "native" AND TARGET octet_core)
     add_executable(octet ${sources})
     target_link_libraries(octet PRIVATE octet_native octet::cli11 octet_flags)
     target_compile_definitions(octet PRIVATE OCTET_VERSION="${PROJECT_VERSION}")
+
+    # The program of scripts/package: it looks for libraries beside itself and knows no place of this machine. Its own
+    # ort_library.cc, compiled without the path, is linked before the library is searched for one.
+    add_executable(octet_packaged EXCLUDE_FROM_ALL
+      $<TARGET_OBJECTS:octet> ${CMAKE_SOURCE_DIR}/native/src/engine/ort_library.cc)
+    target_link_libraries(octet_packaged PRIVATE octet_native octet::cli11 octet_flags)
+    set_target_properties(octet_packaged PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN/../lib")
+    # DT_RPATH instead of DT_RUNPATH: it holds as well for what the libraries need in turn.
+    target_link_options(octet_packaged PRIVATE -s -Wl,--disable-new-dtags)
   endif()
 endif()
 

@@ -14,7 +14,11 @@ namespace octet {
 namespace {
 
 constexpr const char* kLibraryName = "libonnxruntime.so.1";
+#ifdef OCTET_ORT_LIBRARY
 constexpr const char* kAdvice = "run scripts/setup, or set OCTET_ORT_LIBRARY to the path of libonnxruntime.so.1";
+#else  // in a package
+constexpr const char* kAdvice = "unpack the package again, or set OCTET_ORT_LIBRARY to the path of libonnxruntime.so.1";
+#endif
 
 [[noreturn]] void fail(const std::string& what) { throw Error(ErrorCode::kRun, "ONNX Runtime", what, kAdvice); }
 
