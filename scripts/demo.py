@@ -104,12 +104,10 @@ def show(name, what, entries):
             print(f"  {method}: {verdict}")
 
 
-def processor():
-    """The processor's name and the number of its cores this program may use."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{names[0] if names else platform.machine()}, {cores} core{'' if cores == 1 else 's'}"
+def processor(environment):
+    """The processor's name and the number of its cores, as bench found them."""
+    cores = environment["cores"]
+    return f"{environment['cpu']}, {cores} core{'' if cores == 1 else 's'}"
 
 
 def main():
@@ -117,11 +115,12 @@ def main():
     parser.add_argument("--runs", type=int, default=50, help="timed runs of each model (default 50)")
     parser.add_argument("--json", action="store_true", help="everything measured, as JSON")
     options = parser.parse_args()
-    setup = {"processor": processor(), "system": platform.system(), "load": round(os.getloadavg()[0], 1)}
+    setup = {"system": platform.system(), "load": round(os.getloadavg()[0], 1)}
     results = {}
     with tempfile.TemporaryDirectory(prefix="octet-demo-") as folder:
         for name, (what, ways) in MODELS.items():
             entries, bench = measure(name, ways, options.runs, folder)
+            setup["processor"] = processor(bench["environment"])
             if not results and not options.json:
                 print(
                     f"{setup['processor']}, load {setup['load']}; ONNX Runtime {bench['runtime']}, one thread; "

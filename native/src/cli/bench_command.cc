@@ -42,11 +42,14 @@ void run(const BenchOptions& options) {
   job.seconds = options.seconds;
   const BenchResult result = bench(job);
   if (options.json) {
-    std::cout << to_json(result).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    nlohmann::json report = to_json(result);
+    report["octet"] = OCTET_VERSION;
+    std::cout << report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     return;
   }
-  std::cout << fmt::format("ONNX Runtime {}, {}; {} warm-up and {} timed runs each, interleaved\n", result.runtime,
-                           result.samples_description, options.warmup, options.runs);
+  std::cout << to_text(result.environment) << "\n"
+            << fmt::format("Octet {}, ONNX Runtime {}, {}; {} warm-up and {} timed runs each, interleaved\n",
+                           OCTET_VERSION, result.runtime, result.samples_description, result.warmup, result.runs);
   std::vector<std::vector<std::string>> rows = {
       {"model", "threads", "size", "median", "mean", "spread", "per second", "load", "speedup", "drift"}};
   for (const BenchRow& row : result.rows) {

@@ -64,13 +64,18 @@ class Bench {
 
   BenchResult run() {
     if (job_.models.empty()) throw Error(ErrorCode::kUsage, "bench", "names no model");
+    result_.environment = this_environment();
     result_.runtime = runtime_version();
+    result_.warmup = job_.warmup;
+    result_.runs = runs();
     result_.synthetic = !job_.data.has_value();
     for (const unsigned threads : job_.threads) run_with(threads);
     return std::move(result_);
   }
 
  private:
+  std::size_t runs() const { return std::max<std::size_t>(job_.runs, 1); }
+
   void run_with(unsigned threads) {
     const std::size_t first_row = result_.rows.size();
     std::vector<std::optional<Session>> sessions(job_.models.size());
@@ -142,10 +147,9 @@ class Bench {
       rows.push_back(first_row + i);
     }
     if (timed.empty()) return;
-    const InterleaveResult times = time_interleaved(timed, samples_,
-                                                    {.warmup = job_.warmup,
-                                                     .runs = std::max<std::size_t>(job_.runs, 1),
-                                                     .seconds = job_.seconds * static_cast<double>(timed.size())});
+    const InterleaveResult times = time_interleaved(
+        timed, samples_,
+        {.warmup = job_.warmup, .runs = runs(), .seconds = job_.seconds * static_cast<double>(timed.size())});
     result_.cut_short = result_.cut_short || times.cut_short;
     for (std::size_t i = 0; i < timed.size(); ++i) {
       BenchRow& row = result_.rows[rows[i]];
@@ -194,9 +198,11 @@ nlohmann::json to_json(const BenchResult& result) {
     }
     rows.push_back(std::move(entry));
   }
-  return {
-      {"runtime", result.runtime}, {"synthetic", result.synthetic}, {"samples_description", result.samples_description},
-      {"samples", result.samples}, {"cut_short", result.cut_short}, {"rows", std::move(rows)}};
+  return {{"runtime", result.runtime},     {"environment", to_json(result.environment)},
+          {"warmup", result.warmup},       {"runs", result.runs},
+          {"synthetic", result.synthetic}, {"samples_description", result.samples_description},
+          {"samples", result.samples},     {"cut_short", result.cut_short},
+          {"rows", std::move(rows)}};
 }
 
 }  // namespace octet

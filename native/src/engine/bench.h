@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/samples.h"
+#include "engine/environment.h"
 #include "octet/measure.h"
 
 namespace octet {
@@ -43,6 +44,8 @@ struct BenchRow {
 
 struct BenchResult {
   std::string runtime;
+  Environment environment;           // before anything was run
+  std::size_t warmup = 0, runs = 0;  // of each model, as asked for
   bool synthetic = false;
   std::string samples_description;
   std::size_t samples = 0;
