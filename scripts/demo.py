@@ -99,9 +99,9 @@ def show(name, what, entries):
         aligned = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
         print("  " + " | ".join(aligned).rstrip())
     for method, entry in entries.items():
-        verdict = entry.get("verdict") or entry.get("error")
-        if verdict:
-            print(f"  {method}: {verdict}")
+        said = entry["verdict"]["sentence"] if "verdict" in entry else entry.get("error")
+        if said:
+            print(f"  {method}: {said}")
 
 
 def processor(environment):

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from octet_cli import PROJECT, octet, quantize
+from octet_cli import EXIT, PROJECT, octet, quantize
 
 MODEL = PROJECT / "tests/data/digits_cnn.onnx"
 DATA = "--data", PROJECT / "tests/data/digits_cnn/eval"
@@ -33,3 +33,53 @@ def test_the_machine_and_the_setup_are_told():
     assert all(feature in first for feature in environment["features"]) and "governor" in first
     assert second.startswith(f"Octet {report['octet']}, ONNX Runtime {report['runtime']}, 8 samples from ")
     assert second.endswith("; 2 warm-up and 9 timed runs each, interleaved")
+
+
+def test_rows_have_the_verdict_and_what_it_goes_by(small):
+    report = bench(MODEL, small)
+    assert report["thresholds"] == {"min_sqnr_db": 10, "min_smaller": 1.1, "slower": 0.95, "faster": 1.05}
+    first, second = report["rows"]
+    assert "verdict" not in first
+    assert second["verdict"].keys() == {"judgement", "decided_by", "sentence"}
+    assert "× smaller" in second["verdict"]["sentence"]
+    assert 0 <= second["outliers"] < len(second["milliseconds"]) == second["latency"]["runs"] == 9
+    lines = octet("bench", MODEL, small, *DATA, *BRIEF).succeeded().stdout.splitlines()
+    assert any(line.startswith(f"{small.name}, 1 thread: ") for line in lines)
+    assert sum(" of 9 " in line for line in lines) == 2
+    assert "spread: median absolute deviation; outliers: runs beyond the median and 5 spreads, left in" in lines[-2]
+
+
+def test_thresholds_decide_in_bench_and_in_quantize(small, tmp_path):
+    drifted = bench(MODEL, small, "--min-sqnr", "199")["rows"][1]["verdict"]
+    assert (drifted["judgement"], drifted["decided_by"]) == ("dont", "drift")
+    assert "Outputs drifted below 199 dB" in drifted["sentence"]
+    options = "--min-smaller", "50", "--faster", "1000"
+    too_large = bench(MODEL, small, *options)["rows"][1]["verdict"]
+    report = quantize(MODEL, tmp_path / "again.onnx", "--mode", "weights", *DATA, *options)
+    for verdict in (too_large, report["verdict"]):
+        assert (verdict["judgement"], verdict["decided_by"]) == ("dont", "size")
+        assert verdict["sentence"].startswith("Don't bother")
+    assert report["thresholds"] == {"min_sqnr_db": 10, "min_smaller": 50, "slower": 0.95, "faster": 1000}
+
+
+def test_what_counts_as_faster_is_an_option(small):
+    sentence = bench(MODEL, small, "--faster", "1000", "--slower", "0.0001")["rows"][1]["verdict"]["sentence"]
+    assert "as fast as before" in sentence or "lost in noise" in sentence
+
+
+@pytest.mark.parametrize("command", ["bench", "quantize"])
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("--slower", "1.2"), ("--slower", "0"), ("--faster", "0.9"), ("--min-smaller", "-1"), ("--min-sqnr", "nan")],
+)
+def test_thresholds_that_mean_nothing_are_refused(tmp_path, command, option, value):
+    output = ("-o", tmp_path / "out.onnx") if command == "quantize" else ()
+    refused = octet(command, MODEL, *output, option, value)
+    assert refused.exit == EXIT["usage"] and option in refused.stderr
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("option", ["--slower", "--faster"])
+def test_speed_is_not_judged_without_a_run(tmp_path, option):
+    refused = octet("quantize", MODEL, "-o", tmp_path / "out.onnx", "--no-verify", option, "1")
+    assert refused.exit == EXIT["usage"] and f"--no-verify {option}" in refused.stderr

@@ -54,7 +54,7 @@ def test_options_exist():
     tools = re.compile(r"--preset|--prefix")  # CMake's and npm's
     for option in set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", tools.sub("", README))):
         assert option in everywhere, f"README.md names {option}, no command has it"
-    for command in ("prepare", "calibrate", "quantize"):
+    for command in ("prepare", "calibrate", "quantize", "bench"):
         for row in table_after(f"### How to {command}"):
             for option in re.findall(r"--[a-z][a-z0-9-]+", row[0]):
                 assert option in texts[command], option

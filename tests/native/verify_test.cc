@@ -216,6 +216,38 @@ TEST_F(Benchmark, TimesModelsAgainstTheFirst) {
   EXPECT_EQ(to_json(result)["rows"].size(), 6u);
 }
 
+TEST_F(Benchmark, JudgesByTheThresholdsGiven) {
+  const VerifyJob models = job(tiny::matmul(), tiny::matmul(0.01f));
+  BenchJob wanted;
+  wanted.models = {models.float_model, models.candidate};
+  wanted.model_bytes = {1000, 500};
+  wanted.thresholds = {.min_smaller = 1.5, .slower = 1e-9, .faster = 1e9};
+  const BenchResult small_enough = bench(wanted);
+  EXPECT_FALSE(small_enough.rows.at(0).verdict);
+  ASSERT_TRUE(small_enough.rows.at(1).verdict);
+  EXPECT_NE(small_enough.rows[1].verdict->decided_by, Decider::kSize) << small_enough.rows[1].verdict->sentence;
+  wanted.thresholds.min_smaller = 3;
+  const BenchResult too_large = bench(wanted);
+  EXPECT_EQ(too_large.rows.at(1).verdict.value().decided_by, Decider::kSize);
+  const nlohmann::json report = to_json(too_large);
+  EXPECT_EQ(report["thresholds"]["min_smaller"], 3);
+  EXPECT_EQ(report["rows"][1]["verdict"]["judgement"], "dont");
+  EXPECT_EQ(report["rows"][1]["verdict"]["decided_by"], "size");
+}
+
+TEST(Outliers, LieBeyondFiveDeviations) {
+  std::vector<double> times = {9, 10, 11, 10, 9, 11, 10, 15.1};
+  const LatencyStats stats = latency_stats(times);
+  ASSERT_EQ(stats.median_ms, 10);
+  ASSERT_EQ(stats.mad_ms, 1);
+  EXPECT_EQ(outliers_in(times, stats), 1U);
+  times.back() = 15;
+  EXPECT_EQ(outliers_in(times, stats), 0U);
+  times.back() = 0.1;  // quick is no disturbance
+  EXPECT_EQ(outliers_in(times, stats), 0U);
+  EXPECT_EQ(outliers_in({}, latency_stats({})), 0U);
+}
+
 TEST_F(Benchmark, SaysWhenTimeRanOut) {
   const VerifyJob models = job(tiny::matmul(), tiny::matmul());
   BenchJob wanted;

@@ -6,6 +6,7 @@
 #include "cli/commands.h"
 #include "cli/model_options.h"
 #include "cli/terminal.h"
+#include "cli/threshold_options.h"
 #include "engine/bench.h"
 #include "octet/error.h"
 #include "octet/facts.h"
@@ -19,11 +20,51 @@ struct BenchOptions {
   std::vector<unsigned> threads;
   std::size_t warmup = 5, runs = 50;
   double seconds = 20;
+  ThresholdOptions thresholds;
   bool json = false;
 };
 
+std::string speedup_text(const Speedup& speedup) {
+  return fmt::format("{} [{}, {}]", format_times(speedup.ratio), format_times(speedup.low), format_times(speedup.high));
+}
+
+std::string bench_text(const BenchResult& result) {
+  std::string text = fmt::format("{}\nOctet {}, ONNX Runtime {}, {}; {} warm-up and {} timed runs each, interleaved\n",
+                                 to_text(result.environment), OCTET_VERSION, result.runtime, result.samples_description,
+                                 result.warmup, result.runs);
+  std::vector<std::vector<std::string>> rows = {
+      {"model", "threads", "size", "median", "mean", "spread", "outliers", "per second", "load", "speedup", "drift"}};
+  for (const BenchRow& row : result.rows) {
+    const auto name = row.model.filename().string();
+    if (!row.error.empty()) {
+      rows.push_back({name, std::to_string(row.threads), format_bytes(row.file_bytes), row.error});
+      continue;
+    }
+    const std::string rate = row.tokens_per_second ? fmt::format("{:.0f} tokens", *row.tokens_per_second)
+                                                   : fmt::format("{:.1f} samples", row.samples_per_second);
+    rows.push_back({name, std::to_string(row.threads), format_bytes(row.file_bytes), format_ms(row.latency.median_ms),
+                    format_ms(row.latency.mean_ms), "±" + format_ms(row.latency.mad_ms),
+                    fmt::format("{} of {}", row.outliers, row.latency.runs), rate, format_ms(row.load_ms),
+                    row.speedup ? speedup_text(*row.speedup) : "-", row.speedup ? format_db(row.worst_sqnr_db) : "-"});
+  }
+  text += format_table(rows);
+  text += fmt::format(
+      "spread: median absolute deviation; outliers: runs beyond the median and {:.0f} spreads, left in; speedup: "
+      "median "
+      "of paired runs, with the interval that holds 9 of 10 resampled medians\n",
+      kOutlierDeviations);
+  for (const BenchRow& row : result.rows) {
+    if (row.verdict)
+      text += fmt::format("{}, {} thread{}: {}\n", row.model.filename().string(), row.threads,
+                          row.threads == 1 ? "" : "s", row.verdict->sentence);
+  }
+  if (result.cut_short) text += "fewer runs were made than asked for: the time was up (--seconds)\n";
+  return text;
+}
+
 void run(const BenchOptions& options) {
   BenchJob job;
+  job.thresholds = options.thresholds.thresholds();
   std::optional<ModelFacts> facts;
   for (const auto& model : options.models) {
     job.models.emplace_back(model);
@@ -47,33 +88,7 @@ void run(const BenchOptions& options) {
     std::cout << report.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     return;
   }
-  std::cout << to_text(result.environment) << "\n"
-            << fmt::format("Octet {}, ONNX Runtime {}, {}; {} warm-up and {} timed runs each, interleaved\n",
-                           OCTET_VERSION, result.runtime, result.samples_description, result.warmup, result.runs);
-  std::vector<std::vector<std::string>> rows = {
-      {"model", "threads", "size", "median", "mean", "spread", "per second", "load", "speedup", "drift"}};
-  for (const BenchRow& row : result.rows) {
-    const auto name = row.model.filename().string();
-    if (!row.error.empty()) {
-      rows.push_back({name, std::to_string(row.threads), format_bytes(row.file_bytes), row.error});
-      continue;
-    }
-    const std::string rate = row.tokens_per_second ? fmt::format("{:.0f} tokens", *row.tokens_per_second)
-                                                   : fmt::format("{:.1f} samples", row.samples_per_second);
-    rows.push_back({name, std::to_string(row.threads), format_bytes(row.file_bytes), format_ms(row.latency.median_ms),
-                    format_ms(row.latency.mean_ms), "±" + format_ms(row.latency.mad_ms), rate, format_ms(row.load_ms),
-                    row.speedup ? fmt::format("{} [{}, {}]", format_times(row.speedup->ratio),
-                                              format_times(row.speedup->low), format_times(row.speedup->high))
-                                : "-",
-                    row.speedup ? format_db(row.worst_sqnr_db) : "-"});
-  }
-  std::cout << format_table(rows);
-  for (const BenchRow& row : result.rows) {
-    if (!row.verdict.empty())
-      std::cout << fmt::format("{}, {} thread{}: {}\n", row.model.filename().string(), row.threads,
-                               row.threads == 1 ? "" : "s", row.verdict);
-  }
-  if (result.cut_short) std::cout << "fewer runs were made than asked for: the time was up (--seconds)\n";
+  std::cout << bench_text(result);
 }
 
 }  // namespace
@@ -89,6 +104,7 @@ void add_bench_command(CLI::App& app) {
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command->add_option("--seconds", options->seconds, "time limit per model and thread count")->capture_default_str();
+  options->thresholds.add_to(*command, "verdict: lowest SQNR of the worst output in dB (default 10)");
   command->add_flag("--json", options->json, "report as JSON");
   command->callback([options] { run(*options); });
 }

@@ -13,6 +13,7 @@
 #include "cli/session_engine.h"
 #include "cli/terminal.h"
 #include "cli/text_file.h"
+#include "cli/threshold_options.h"
 #include "data/mapped_file.h"
 #include "octet/error.h"
 #include "octet/quantizer.h"
@@ -23,24 +24,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Below this SQNR the outputs of two models have little in common.
-constexpr double kDefaultFloor = 10;
 constexpr std::size_t kFloorSamples = 4;
-// A speedup whose whole interval lies below this is a loss, not noise.
-constexpr double kSlower = 0.95;
 
 struct QuantizeOptions {
   std::string model, output, plan, save_plan;
   QuantizationOptions quantization;
   InputOptions inputs;
   RangeSource ranges;
-  std::optional<double> min_sqnr;
+  ThresholdOptions thresholds;
   bool no_verify = false, force = false, json = false, external_data = false;
 };
 
 class QuantizeRun {
  public:
-  explicit QuantizeRun(const QuantizeOptions& options) : options_(options) {}
+  explicit QuantizeRun(const QuantizeOptions& options)
+      : options_(options), thresholds_(options.thresholds.thresholds()) {}
 
   void run() {
     refuse_clashes();
@@ -73,7 +71,7 @@ class QuantizeRun {
     report.output = options_.output;
     report.input_bytes = input_bytes_;
     report.output_bytes = pending->bytes();
-    report.min_sqnr_db = floor();
+    report.thresholds = thresholds_;
     report.calibrated_on = calibrated_on_;
     Terminal::clear_progress();
     std::cout << (options_.json ? quantize_report_json(report, quantizer) : quantize_report_text(report, quantizer));
@@ -81,7 +79,7 @@ class QuantizeRun {
 
  private:
   static bool is_static(const Quantizer& quantizer) { return quantizer.plan().mode == Mode::kStatic; }
-  double floor() const { return options_.min_sqnr.value_or(kDefaultFloor); }
+  double floor() const { return thresholds_.min_sqnr_db; }
 
   void refuse_clashes() const {
     refuse_clash(options_.model, options_.output, options_.force);
@@ -90,7 +88,10 @@ class QuantizeRun {
       throw Error(ErrorCode::kUsage, "--plan",
                   "a plan holds such steps already, --equalize and the like make a new one",
                   "leave one of the two out");
-    if (options_.no_verify && options_.min_sqnr)
+    if (options_.no_verify && (options_.thresholds.slower || options_.thresholds.faster))
+      throw Error(ErrorCode::kUsage, options_.thresholds.slower ? "--no-verify --slower" : "--no-verify --faster",
+                  "speed needs a run to be judged", "leave one of the two out");
+    if (options_.no_verify && options_.thresholds.min_sqnr)
       throw Error(ErrorCode::kUsage, "--no-verify --min-sqnr", "a floor needs a run to be held",
                   "leave one of the two out");
     if (options_.no_verify && !options_.inputs.data.empty())
@@ -173,7 +174,7 @@ class QuantizeRun {
   // The fused kernel for stored matrices wins with few rows and loses with many. Only a run tells which this model has.
   std::unique_ptr<PendingModel> avoid_slow_form(Quantizer& quantizer, std::unique_ptr<PendingModel> pending,
                                                 QuantizeReport& report) const {
-    if (!report.verify->latency || report.verify->latency->speedup.high >= kSlower || !options_.plan.empty())
+    if (!report.verify->latency || report.verify->latency->speedup.high >= thresholds_.slower || !options_.plan.empty())
       return pending;
     Plan folded = quantizer.plan();
     if (fold_matrices(folded, fmt::format("the fused form ran at {} of the float speed here",
@@ -191,6 +192,7 @@ class QuantizeRun {
   }
 
   const QuantizeOptions& options_;
+  const Thresholds thresholds_;
   std::uint64_t input_bytes_ = 0;
   SyntheticOptions synthetic_;
   std::size_t calibrated_on_ = 0;  // samples; 0: not at all
@@ -207,11 +209,9 @@ void add_quantize_command(CLI::App& app) {
   options->quantization.add_to(*command);
   options->inputs.add_to(*command);
   options->ranges.add_to(*command);
-  command
-      ->add_option(
-          "--min-sqnr", options->min_sqnr,
-          "floor for the worst output in dB, with real samples (default 10); below it the worst nodes go back to float")
-      ->type_name("DB");
+  options->thresholds.add_to(
+      *command,
+      "floor for the worst output in dB, with real samples (default 10); below it the worst nodes go back to float");
   command->add_flag("--no-verify", options->no_verify, "do not run the result (never opens the runtime)");
   command->add_option("--plan", options->plan, "use this plan instead of making one")->type_name("FILE");
   command->add_option("--save-plan", options->save_plan, "write the plan as JSON")->type_name("FILE");

@@ -8,8 +8,8 @@
 
 #include "cli/speed_reason.h"
 #include "cli/terminal.h"
+#include "engine/measure_json.h"
 #include "octet/report.h"
-#include "octet/verdict.h"
 
 namespace octet {
 namespace {
@@ -25,7 +25,7 @@ struct Judged {
 };
 
 Judged judged(const QuantizeReport& report, const Plan& plan) {
-  VerdictInput input{report.input_bytes, report.output_bytes, {}, {}, false, {.min_sqnr_db = report.min_sqnr_db}};
+  VerdictInput input{report.input_bytes, report.output_bytes, {}, {}, false, report.thresholds};
   RunFacts facts;
   facts.calibrated_on = report.calibrated_on;
   if (report.verify && report.verify->verified) {
@@ -176,7 +176,8 @@ std::string quantize_report_json(const QuantizeReport& report, Quantizer& quanti
   json.update(Json::parse(quantizer_report_json(quantizer, report.output_bytes)));
   json["changed"] = report.changed;
   if (report.first_sqnr_db) json["first_sqnr_db"] = *report.first_sqnr_db;
-  json["min_sqnr_db"] = report.min_sqnr_db;
+  json["min_sqnr_db"] = report.thresholds.min_sqnr_db;
+  json["thresholds"] = thresholds_json(report.thresholds);
   if (const std::string why = report.verify ? speed_reason(*report.verify) : ""; !why.empty()) json["speed"] = why;
   json["verify"] = report.verify
                        ? Json::parse(to_json(*report.verify).dump(-1, ' ', false, Json::error_handler_t::replace))

@@ -7,6 +7,7 @@
 
 #include "engine/verify.h"
 #include "octet/quantizer.h"
+#include "octet/verdict.h"
 
 namespace octet {
 
@@ -16,8 +17,8 @@ struct QuantizeReport {
   std::optional<VerifyResult> verify;   // none: --no-verify
   std::optional<double> first_sqnr_db;  // before the floor moved nodes back
   std::vector<std::string> changed;     // those nodes
-  double min_sqnr_db = 10;
-  std::size_t calibrated_on = 0;  // samples; 0: not at all, or not known
+  Thresholds thresholds;                // the verdict goes by
+  std::size_t calibrated_on = 0;        // samples; 0: not at all, or not known
 };
 
 // "accuracy of …" where there are labels, why not where they are of no use, else empty.

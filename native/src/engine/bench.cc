@@ -68,6 +68,7 @@ class Bench {
     result_.runtime = runtime_version();
     result_.warmup = job_.warmup;
     result_.runs = runs();
+    result_.thresholds = job_.thresholds;
     result_.synthetic = !job_.data.has_value();
     for (const unsigned threads : job_.threads) run_with(threads);
     return std::move(result_);
@@ -155,14 +156,18 @@ class Bench {
       BenchRow& row = result_.rows[rows[i]];
       row.milliseconds = times.milliseconds[i];
       row.latency = latency_stats(row.milliseconds);
+      row.outliers = outliers_in(row.milliseconds, row.latency);
       if (sessions[0] && i != 0) row.speedup = paired_speedup(times.milliseconds[0], row.milliseconds);
       const double per_second = row.latency.median_ms > 0 ? 1000 / row.latency.median_ms : 0;
       row.samples_per_second = load_.items * per_second;
       if (load_.tokens) row.tokens_per_second = *load_.tokens * per_second;
       if (row.speedup) {
-        VerdictInput facts{
-            result_.rows[first_row].file_bytes, row.file_bytes, row.speedup, row.worst_sqnr_db, result_.synthetic, {}};
-        row.verdict = judge(facts).sentence;
+        row.verdict = judge({.float_bytes = result_.rows[first_row].file_bytes,
+                             .output_bytes = row.file_bytes,
+                             .speedup = row.speedup,
+                             .sqnr_db = row.worst_sqnr_db,
+                             .synthetic = result_.synthetic,
+                             .thresholds = job_.thresholds});
       }
     }
   }
@@ -174,6 +179,12 @@ class Bench {
 };
 
 }  // namespace
+
+std::size_t outliers_in(std::span<const double> milliseconds, const LatencyStats& stats) {
+  const double limit = stats.median_ms + kOutlierDeviations * stats.mad_ms;
+  return static_cast<std::size_t>(
+      std::count_if(milliseconds.begin(), milliseconds.end(), [&](double time) { return time > limit; }));
+}
 
 BenchResult bench(const BenchJob& job) { return Bench(job).run(); }
 
@@ -187,6 +198,7 @@ nlohmann::json to_json(const BenchResult& result) {
       entry["load_ms"] = row.load_ms;
       entry["latency"] = latency_json(row.latency);
       entry["milliseconds"] = row.milliseconds;
+      entry["outliers"] = row.outliers;
       entry["samples_per_second"] = row.samples_per_second;
       if (row.tokens_per_second) entry["tokens_per_second"] = *row.tokens_per_second;
       if (row.speedup) entry["speedup"] = speedup_json(*row.speedup);
@@ -194,7 +206,11 @@ nlohmann::json to_json(const BenchResult& result) {
         entry["drift"] = drift_json(row.drift);
         entry["worst_sqnr_db"] = number_json(row.worst_sqnr_db);
       }
-      if (!row.verdict.empty()) entry["verdict"] = row.verdict;
+      if (row.verdict) {
+        entry["verdict"] = {{"judgement", name_of(row.verdict->judgement)},
+                            {"decided_by", name_of(row.verdict->decided_by)},
+                            {"sentence", row.verdict->sentence}};
+      }
     }
     rows.push_back(std::move(entry));
   }

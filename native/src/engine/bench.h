@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "data/samples.h"
 #include "engine/environment.h"
 #include "octet/measure.h"
+#include "octet/verdict.h"
 
 namespace octet {
 
@@ -22,8 +24,14 @@ struct BenchJob {
   std::vector<unsigned> threads = {1};
   std::size_t warmup = 5, runs = 50;
   double seconds = 20;                     // per model and thread setting; after that fewer runs are made, and said
+  Thresholds thresholds;                   // of the verdicts
   std::vector<std::uint64_t> model_bytes;  // with external data; missing or 0: the file's own size
 };
+
+// A run that took longer than the median and this many median absolute deviations is an outlier: the machine was at
+// something else. Outliers are counted and said, and left in: median, spread and interval hardly notice a few.
+inline constexpr double kOutlierDeviations = 5;
+std::size_t outliers_in(std::span<const double> milliseconds, const LatencyStats& stats);
 
 // One model with one thread setting.
 struct BenchRow {
@@ -34,18 +42,20 @@ struct BenchRow {
   double load_ms = 0;
   std::vector<double> milliseconds;
   LatencyStats latency;
+  std::size_t outliers = 0;        // of those runs
   std::optional<Speedup> speedup;  // against the first model
   double samples_per_second = 0;   // items of the batch
   std::optional<double> tokens_per_second;
   std::vector<OutputDrift> drift;  // against the first model
   double worst_sqnr_db = kSqnrEqual;
-  std::string verdict;  // one sentence from this row's own figures, against the first model
+  std::optional<Verdict> verdict;  // from this row's own figures, against the first model
 };
 
 struct BenchResult {
   std::string runtime;
   Environment environment;           // before anything was run
   std::size_t warmup = 0, runs = 0;  // of each model, as asked for
+  Thresholds thresholds;
   bool synthetic = false;
   std::string samples_description;
   std::size_t samples = 0;

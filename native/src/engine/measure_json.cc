@@ -57,6 +57,13 @@ Speedup speedup_from_json(const json& value) {
   return {value.at("ratio").get<double>(), value.at("low").get<double>(), value.at("high").get<double>()};
 }
 
+json thresholds_json(const Thresholds& thresholds) {
+  return {{"min_sqnr_db", thresholds.min_sqnr_db},
+          {"min_smaller", thresholds.min_smaller},
+          {"slower", thresholds.slower},
+          {"faster", thresholds.faster}};
+}
+
 json error_json(const Error& error) {
   return {{"code", error.code()}, {"where", error.where()}, {"what", error.problem()}, {"next", error.next()}};
 }

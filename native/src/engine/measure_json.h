@@ -6,6 +6,7 @@
 
 #include "octet/error.h"
 #include "octet/measure.h"
+#include "octet/verdict.h"
 
 namespace octet {
 
@@ -20,6 +21,8 @@ LatencyStats latency_from_json(const nlohmann::json& json);
 
 nlohmann::json speedup_json(const Speedup& speedup);
 Speedup speedup_from_json(const nlohmann::json& json);
+
+nlohmann::json thresholds_json(const Thresholds& thresholds);
 
 // An error on its way between processes, whole.
 nlohmann::json error_json(const Error& error);
