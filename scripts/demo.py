@@ -61,7 +61,8 @@ def measure(name, ways, runs, folder):
     """One entry per method: what bench measured, with both models' accuracy added."""
     original, data = DATA / f"{name}.onnx", DATA / name / "eval"
     files, failures = variants_of(name, ways, folder)
-    bench = octet("bench", original, *files.values(), "--data", data, "--threads", "1", "--runs", str(runs))
+    timing = "--threads", "1", "--runs", str(runs), "--no-memory"
+    bench = octet("bench", original, *files.values(), "--data", data, *timing)
     entries = dict(zip(["FP32 (baseline)", *files], bench["rows"], strict=True))
     for method, output in files.items():
         accuracy = octet("compare", original, output, "--data", data).get("accuracy")

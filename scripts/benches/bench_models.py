@@ -19,7 +19,7 @@ def try_model(name, path, runs):
         for output in outputs:
             options = ("--mode", output.stem, "--target", "x64", "--data", zoo / "calib" / name)
             octet_json("quantize", path, "-o", output, *options)
-        data = ("--data", zoo / "eval" / name, "--threads", "1", "--runs", runs, "--seconds", "15")
+        data = ("--data", zoo / "eval" / name, "--threads", "1", "--runs", runs, "--seconds", "15", "--no-memory")
         return octet_json("bench", path, *outputs, *data)
 
 

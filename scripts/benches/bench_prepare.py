@@ -85,7 +85,7 @@ def latency(model, prepared):
     """How often the prepared model runs while the original runs once."""
     samples = model.parent.parent / "eval" / model.stem
     data = ("--data", samples) if samples.is_dir() else ()
-    reported = octet_json("bench", model, prepared, *data, "--threads", "1", "--seconds", "15")
+    reported = octet_json("bench", model, prepared, *data, "--threads", "1", "--seconds", "15", "--no-memory")
     return reported["rows"][1]["speedup"]
 
 

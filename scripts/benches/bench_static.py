@@ -20,7 +20,7 @@ def try_model(name, path, runs):
         # Without a floor: what the settings themselves come to.
         options = ("--target", "x64", "--min-sqnr", "-200", *data)
         report = octet_json("quantize", path, "-o", output, "--calib", zoo / "calib" / name, *options)
-        timing = ("--threads", "1", "--runs", runs, "--seconds", "15")
+        timing = ("--threads", "1", "--runs", runs, "--seconds", "15", "--no-memory")
         return {"report": report, "bench": octet_json("bench", path, output, *data, *timing)}
 
 

@@ -1,4 +1,4 @@
-// The tests' own main: verification and the process helper start this program again, as they start octet.
+// The tests' own main: verification, peak memory and the process helper start this program again, as they start octet.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -6,11 +6,13 @@
 #include <iostream>
 #include <string_view>
 
+#include "engine/peak_memory.h"
 #include "engine/verify.h"
 
 int main(int argc, char** argv) {
   const std::string_view command = argc > 1 ? argv[1] : "";
   if (command == octet::kVerifyCommand) return octet::verify_child_main();
+  if (command == octet::kMemoryCommand) return octet::memory_child_main();
   if (command == "__echo") {
     std::cout << "heard: " << std::cin.rdbuf() << std::flush;
     return 3;

@@ -205,11 +205,13 @@ TEST_F(Benchmark, TimesModelsAgainstTheFirst) {
     EXPECT_THAT(row.milliseconds, SizeIs(7));
     EXPECT_EQ(row.latency.runs, 7u);
     EXPECT_GT(row.load_ms, 0);
+    EXPECT_GT(row.memory.bytes, 1u << 20) << row.memory.why_not;
     EXPECT_NEAR(row.samples_per_second, 2 * 1000 / row.latency.median_ms, 1e-6);
     ASSERT_TRUE(row.tokens_per_second);
     EXPECT_NEAR(*row.tokens_per_second, 16 * row.samples_per_second, 1e-3);
     EXPECT_EQ(row.speedup.has_value(), row.model.filename() != "float.onnx");
   }
+  EXPECT_THAT(result.rows[2].memory.why_not, HasSubstr("does not load"));
   EXPECT_EQ(result.rows[1].worst_sqnr_db, kSqnrEqual);
   EXPECT_EQ(result.rows[3].threads, 2u);
   EXPECT_FALSE(result.cut_short);
@@ -221,9 +223,12 @@ TEST_F(Benchmark, JudgesByTheThresholdsGiven) {
   BenchJob wanted;
   wanted.models = {models.float_model, models.candidate};
   wanted.model_bytes = {1000, 500};
+  wanted.memory = false;
   wanted.thresholds = {.min_smaller = 1.5, .slower = 1e-9, .faster = 1e9};
   const BenchResult small_enough = bench(wanted);
   EXPECT_FALSE(small_enough.rows.at(0).verdict);
+  EXPECT_EQ(small_enough.rows[0].memory.bytes, 0u);
+  EXPECT_EQ(small_enough.rows[0].memory.why_not, "");
   ASSERT_TRUE(small_enough.rows.at(1).verdict);
   EXPECT_NE(small_enough.rows[1].verdict->decided_by, Decider::kSize) << small_enough.rows[1].verdict->sentence;
   wanted.thresholds.min_smaller = 3;
@@ -233,6 +238,18 @@ TEST_F(Benchmark, JudgesByTheThresholdsGiven) {
   EXPECT_EQ(report["thresholds"]["min_smaller"], 3);
   EXPECT_EQ(report["rows"][1]["verdict"]["judgement"], "dont");
   EXPECT_EQ(report["rows"][1]["verdict"]["decided_by"], "size");
+}
+
+TEST_F(Benchmark, MemoryThatCannotBeMeasuredIsAResult) {
+  tiny::write(folder_ / "float.onnx", tiny::matmul());
+  MemoryJob wanted;
+  wanted.model = folder_ / "float.onnx";
+  EXPECT_GT(measure_peak_memory(wanted).bytes, 1u << 20);
+  const MemoryResult failed = measure_peak_memory(wanted, 10, "/bin/false");
+  EXPECT_EQ(failed.bytes, 0u);
+  EXPECT_EQ(failed.why_not, "the measuring process ended with status 1");
+  wanted.data = folder_ / "none";
+  EXPECT_NE(measure_peak_memory(wanted).why_not, "");
 }
 
 TEST(Outliers, LieBeyondFiveDeviations) {

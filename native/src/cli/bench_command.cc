@@ -21,7 +21,7 @@ struct BenchOptions {
   std::size_t warmup = 5, runs = 50;
   double seconds = 20;
   ThresholdOptions thresholds;
-  bool json = false;
+  bool no_memory = false, json = false;
 };
 
 std::string speedup_text(const Speedup& speedup) {
@@ -32,9 +32,11 @@ std::string bench_text(const BenchResult& result) {
   std::string text = fmt::format("{}\nOctet {}, ONNX Runtime {}, {}; {} warm-up and {} timed runs each, interleaved\n",
                                  to_text(result.environment), OCTET_VERSION, result.runtime, result.samples_description,
                                  result.warmup, result.runs);
-  std::vector<std::vector<std::string>> rows = {
-      {"model", "threads", "size", "median", "mean", "spread", "outliers", "per second", "load", "speedup", "drift"}};
+  std::vector<std::vector<std::string>> rows = {{"model", "threads", "size", "memory", "median", "mean", "spread",
+                                                 "outliers", "per second", "load", "speedup", "drift"}};
+  bool measured = false;
   for (const BenchRow& row : result.rows) {
+    measured = measured || row.memory.bytes > 0;
     const auto name = row.model.filename().string();
     if (!row.error.empty()) {
       rows.push_back({name, std::to_string(row.threads), format_bytes(row.file_bytes), row.error});
@@ -42,7 +44,8 @@ std::string bench_text(const BenchResult& result) {
     }
     const std::string rate = row.tokens_per_second ? fmt::format("{:.0f} tokens", *row.tokens_per_second)
                                                    : fmt::format("{:.1f} samples", row.samples_per_second);
-    rows.push_back({name, std::to_string(row.threads), format_bytes(row.file_bytes), format_ms(row.latency.median_ms),
+    rows.push_back({name, std::to_string(row.threads), format_bytes(row.file_bytes),
+                    row.memory.bytes > 0 ? format_bytes(row.memory.bytes) : "-", format_ms(row.latency.median_ms),
                     format_ms(row.latency.mean_ms), "±" + format_ms(row.latency.mad_ms),
                     fmt::format("{} of {}", row.outliers, row.latency.runs), rate, format_ms(row.load_ms),
                     row.speedup ? speedup_text(*row.speedup) : "-", row.speedup ? format_db(row.worst_sqnr_db) : "-"});
@@ -53,7 +56,10 @@ std::string bench_text(const BenchResult& result) {
       "median "
       "of paired runs, with the interval that holds 9 of 10 resampled medians\n",
       kOutlierDeviations);
+  if (measured) text += "memory: peak of a process that loads and runs this model alone, with the runtime's own\n";
   for (const BenchRow& row : result.rows) {
+    if (row.error.empty() && !row.memory.why_not.empty())
+      text += fmt::format("memory of {} not measured: {}\n", row.model.filename().string(), row.memory.why_not);
     if (row.verdict)
       text += fmt::format("{}, {} thread{}: {}\n", row.model.filename().string(), row.threads,
                           row.threads == 1 ? "" : "s", row.verdict->sentence);
@@ -81,6 +87,7 @@ void run(const BenchOptions& options) {
   job.warmup = options.warmup;
   job.runs = options.runs;
   job.seconds = options.seconds;
+  job.memory = !options.no_memory;
   const BenchResult result = bench(job);
   if (options.json) {
     nlohmann::json report = to_json(result);
@@ -105,6 +112,7 @@ void add_bench_command(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command->add_option("--seconds", options->seconds, "time limit per model and thread count")->capture_default_str();
   options->thresholds.add_to(*command, "verdict: lowest SQNR of the worst output in dB (default 10)");
+  command->add_flag("--no-memory", options->no_memory, "do not measure peak memory, which runs each model once more");
   command->add_flag("--json", options->json, "report as JSON");
   command->callback([options] { run(*options); });
 }

@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "data/mapped_file.h"
+#include "engine/peak_memory.h"
 #include "engine/verify.h"
 #include "octet/error.h"
 
@@ -42,6 +43,7 @@ int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
     if (argc == 2 && std::strcmp(argv[1], octet::kVerifyCommand) == 0) return octet::verify_child_main();
+    if (argc == 2 && std::strcmp(argv[1], octet::kMemoryCommand) == 0) return octet::memory_child_main();
     CLI::App app{"Makes ONNX models small and fast, and proves it."};
     app.footer(kFooter);
     app.require_subcommand(1);

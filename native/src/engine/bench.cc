@@ -85,6 +85,10 @@ class Bench {
       row.model = job_.models[i];
       row.threads = threads;
       row.file_bytes = bytes_of(job_, i);
+      if (job_.memory) row.memory = memory_of(i, threads);
+    }
+    for (std::size_t i = 0; i < job_.models.size(); ++i) {
+      BenchRow& row = result_.rows[first_row + i];
       const auto start = std::chrono::steady_clock::now();
       try {
         sessions[i] = Session::from_file(job_.models[i], {.optimize = true, .threads = threads});
@@ -96,6 +100,18 @@ class Bench {
     prepare_samples(sessions, first_row);
     compare(sessions, first_row);
     time(sessions, first_row);
+  }
+
+  // Before this process holds any of the models: both would have to fit.
+  MemoryResult memory_of(std::size_t model, unsigned threads) const {
+    MemoryJob job;
+    job.model = job_.models[model];
+    job.data = job_.data;
+    job.samples = job_.samples;
+    job.synthetic = job_.synthetic;
+    job.threads = threads;
+    job.seconds = job_.seconds;
+    return measure_peak_memory(job);
   }
 
   // Samples are chosen once, by the first model that loads, and serve every model and thread setting.
@@ -196,6 +212,8 @@ nlohmann::json to_json(const BenchResult& result) {
       entry["error"] = row.error;
     } else {
       entry["load_ms"] = row.load_ms;
+      if (row.memory.bytes > 0) entry["peak_memory_bytes"] = row.memory.bytes;
+      if (!row.memory.why_not.empty()) entry["peak_memory_error"] = row.memory.why_not;
       entry["latency"] = latency_json(row.latency);
       entry["milliseconds"] = row.milliseconds;
       entry["outliers"] = row.outliers;
@@ -214,10 +232,15 @@ nlohmann::json to_json(const BenchResult& result) {
     }
     rows.push_back(std::move(entry));
   }
-  return {{"runtime", result.runtime},     {"environment", to_json(result.environment)},
-          {"warmup", result.warmup},       {"runs", result.runs},
-          {"synthetic", result.synthetic}, {"samples_description", result.samples_description},
-          {"samples", result.samples},     {"cut_short", result.cut_short},
+  return {{"runtime", result.runtime},
+          {"environment", to_json(result.environment)},
+          {"warmup", result.warmup},
+          {"runs", result.runs},
+          {"thresholds", thresholds_json(result.thresholds)},
+          {"synthetic", result.synthetic},
+          {"samples_description", result.samples_description},
+          {"samples", result.samples},
+          {"cut_short", result.cut_short},
           {"rows", std::move(rows)}};
 }
 

@@ -11,6 +11,7 @@
 
 #include "data/samples.h"
 #include "engine/environment.h"
+#include "engine/peak_memory.h"
 #include "octet/measure.h"
 #include "octet/verdict.h"
 
@@ -25,6 +26,7 @@ struct BenchJob {
   std::size_t warmup = 5, runs = 50;
   double seconds = 20;                     // per model and thread setting; after that fewer runs are made, and said
   Thresholds thresholds;                   // of the verdicts
+  bool memory = true;                      // measure it, in a process of its own for each model and thread setting
   std::vector<std::uint64_t> model_bytes;  // with external data; missing or 0: the file's own size
 };
 
@@ -39,6 +41,7 @@ struct BenchRow {
   unsigned threads = 1;
   std::string error;  // does not load or run; nothing below but file_bytes is filled then
   std::uint64_t file_bytes = 0;
+  MemoryResult memory;  // neither bytes nor why_not: it was not asked for
   double load_ms = 0;
   std::vector<double> milliseconds;
   LatencyStats latency;

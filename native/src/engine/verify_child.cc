@@ -1,12 +1,5 @@
 // Verification's JSON forms, and both ends of the process it runs in.
-#include <fmt/format.h>
-
-#include <csignal>
-#include <cstring>
-#include <iostream>
-#include <iterator>
-
-#include "engine/child_process.h"
+#include "engine/child_json.h"
 #include "engine/measure_json.h"
 #include "engine/verify.h"
 
@@ -15,9 +8,6 @@ namespace {
 
 using nlohmann::json;
 
-// Paths and the runtime's messages need not be UTF-8; a report must be.
-std::string text_of(const json& document) { return document.dump(-1, ' ', false, json::error_handler_t::replace); }
-
 VerifyResult not_verified(const VerifyJob& job, std::string why) {
   VerifyResult result;
   result.synthetic = !job.data.has_value();
@@ -25,23 +15,12 @@ VerifyResult not_verified(const VerifyJob& job, std::string why) {
   return result;
 }
 
-std::string ending(const ChildResult& child, double timeout_seconds) {
-  if (child.timed_out) return fmt::format("running both models took longer than {:.0f} s", timeout_seconds);
-  if (child.signal == SIGKILL) return "the verifying process was killed, most likely for want of memory";
-  if (child.signal != 0) return fmt::format("ONNX Runtime crashed ({})", ::strsignal(child.signal));
-  return fmt::format("the verifying process ended with status {}", child.exit_status);
-}
-
 }  // namespace
 
 json to_json(const VerifyJob& job) {
   json document = {{"float_model", job.float_model.string()},
                    {"candidate", job.candidate.string()},
-                   {"dims", job.synthetic.dims},
-                   {"bounds", job.synthetic.bounds},
-                   {"fixed", job.synthetic.fixed},
-                   {"seed", job.synthetic.seed},
-                   {"count", job.synthetic.count},
+                   {"synthetic", to_json(job.synthetic)},
                    {"samples", to_json(job.samples)},
                    {"threads", job.threads},
                    {"latency_seconds", job.latency_seconds},
@@ -60,11 +39,7 @@ VerifyJob verify_job_from_json(const json& document) {
   job.float_model = document.at("float_model").get<std::string>();
   job.candidate = document.at("candidate").get<std::string>();
   if (document.contains("data")) job.data = document.at("data").get<std::string>();
-  document.at("dims").get_to(job.synthetic.dims);
-  document.at("bounds").get_to(job.synthetic.bounds);
-  document.at("fixed").get_to(job.synthetic.fixed);
-  document.at("seed").get_to(job.synthetic.seed);
-  document.at("count").get_to(job.synthetic.count);
+  job.synthetic = synthetic_from_json(document.at("synthetic"));
   job.samples = sample_options_from_json(document.at("samples"));
   document.at("threads").get_to(job.threads);
   document.at("latency_seconds").get_to(job.latency_seconds);
@@ -161,35 +136,23 @@ VerifyResult verify_result_from_json(const json& document) {
 }
 
 VerifyResult verify_in_child(const VerifyJob& job, double timeout_seconds, const std::filesystem::path& executable) {
-  ChildProcess child({kVerifyCommand}, text_of(to_json(job)), executable);
-  const ChildResult ended = child.wait(timeout_seconds);
+  const ChildAnswer answer = ask_child(kVerifyCommand, to_json(job), {"running both models", "the verifying process"},
+                                       timeout_seconds, executable);
   remove_optimized(job);  // of a child that did not come to it
-  const json reply = json::parse(ended.output, nullptr, false);
+  if (answer.error) throw *answer.error;
   VerifyResult result;
-  if (ended.timed_out || ended.exit_status != 0 || !reply.is_object()) {
-    result = not_verified(job, ending(ended, timeout_seconds));
-    result.peak_bytes = ended.peak_bytes;
-  } else if (reply.contains("error")) {
-    throw error_from_json(reply.at("error"));
+  if (answer.result) {
+    result = verify_result_from_json(*answer.result);
   } else {
-    result = verify_result_from_json(reply.at("result"));
+    result = not_verified(job, answer.why_not);
+    result.peak_bytes = answer.peak_bytes;
   }
-  result.seconds = ended.seconds;  // with the start of the process: what the user waits for
+  result.seconds = answer.seconds;  // what the user waits for
   return result;
 }
 
 int verify_child_main() {
-  json reply;
-  try {
-    const std::string input{std::istreambuf_iterator<char>(std::cin), {}};
-    reply["result"] = to_json(verify(verify_job_from_json(json::parse(input))));
-  } catch (const Error& error) {
-    reply["error"] = error_json(error);
-  } catch (const std::exception& exception) {
-    reply["error"] = error_json(Error(ErrorCode::kInternal, "verification", exception.what()));
-  }
-  std::cout << text_of(reply) << std::flush;
-  return std::cout ? 0 : 1;
+  return answer_parent("verification", [](const json& job) { return to_json(verify(verify_job_from_json(job))); });
 }
 
 }  // namespace octet
