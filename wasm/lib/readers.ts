@@ -1,5 +1,6 @@
 // Blobs as the core reads them: synchronously, a piece at a time, so that a model is never in memory as a whole.
 import type { ByteReader } from '../octet.js';
+import { copyReader } from './local_copy.js';
 import type { ModelFiles } from './types.js';
 
 export class BlobReader implements ByteReader {
@@ -28,15 +29,17 @@ export function findFile(files: Record<string, Blob>, location: string): Blob | 
   return null;
 }
 
+const readerOf = (blob: Blob): ByteReader => copyReader(blob) ?? new BlobReader(blob);
+
 /** The parts of a request that say what to read; `asked` learns each external file, null where it is missing. */
 export function openable(source: ModelFiles, asked?: (location: string, file: Blob | null) => void) {
   return {
     name: source.name,
-    model: new BlobReader(source.model),
+    model: readerOf(source.model),
     open(location: string) {
       const file = findFile(source.files ?? {}, location);
       asked?.(location, file);
-      return file && new BlobReader(file);
+      return file && readerOf(file);
     },
   };
 }

@@ -10,6 +10,7 @@ import type { WorkError } from './error.js';
 import type { FromWorker, Job, Replies, Requests, ToWorker } from './protocol.js';
 import type { Kind } from './protocol.js';
 import { compareLayers } from './layers.js';
+import { copyLarge } from './local_copy.js';
 import { measure } from './measure.js';
 import { openable } from './readers.js';
 import { firstThatRuns, makeUp, openSamples, plain } from './samples.js';
@@ -145,6 +146,10 @@ async function calibrate(
 let arrived: ((sample: Sample | null) => void) | undefined;
 
 async function work(job: Job, pull: Pull, tell: Tell): Promise<Replies[Kind]> {
+  if ('model' in job.payload) {
+    const { model, files = {} } = job.payload.model;
+    await copyLarge([model, ...Object.values(files)]);
+  }
   switch (job.kind) {
     case 'inspect':
       return inspect(job.payload, tell);

@@ -3,6 +3,7 @@
 #include <emscripten/bind.h>
 #include <emscripten/emscripten.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -51,7 +52,15 @@ class JsSource final : public ByteSource {
   std::uint64_t size() const override { return size_; }
 
   void read(std::uint64_t offset, std::span<std::uint8_t> out) const override {
-    if (out.empty()) return;
+    for (std::size_t at = 0; at < out.size(); at += kPiece)
+      read_piece(offset + at, out.subspan(at, std::min(kPiece, out.size() - at)));
+  }
+
+ private:
+  // What a reader gives is in memory beside the module's; a whole tensor need not be.
+  static constexpr std::size_t kPiece = std::size_t{16} << 20;
+
+  void read_piece(std::uint64_t offset, std::span<std::uint8_t> out) const {
     const val part = array_ ? bytes_.call<val>("subarray", number(offset), number(offset + out.size()))
                             : bytes_.call<val>("read", number(offset), number(out.size()));
     if (is_absent(part) || part["byteLength"].as<double>() != number(out.size())) {
@@ -60,7 +69,6 @@ class JsSource final : public ByteSource {
     val(typed_memory_view(out.size(), out.data())).call<void>("set", part);
   }
 
- private:
   val bytes_;
   std::string name_;
   bool array_ = false;
