@@ -3,15 +3,9 @@ import assert from 'node:assert/strict';
 import { quantize, sha256 } from '../wasm/octet_runs.mjs';
 import { PHONE } from './browser.mjs';
 import { onPage, saved } from './on_page.mjs';
+import { measured, quantizeIn, rows } from './page_steps.mjs';
 
-const measured = (page) => page.getByText('Measured with').waitFor();
-const rows = (page) => page.getByRole('table', { name: 'Runs' }).getByRole('row').filter({ has: page.getByRole('checkbox') });
 const row = (page, mode) => rows(page).filter({ has: page.locator('strong', { hasText: mode }) });
-
-async function quantizeIn(page, mode) {
-  await page.getByText(mode, { exact: true }).first().click();
-  await page.getByRole('button', { name: 'Quantize', exact: true }).click();
-}
 
 // Two runs of the digits: weights only, then dynamic, which begins by itself once the mode is another.
 async function twoRuns(page) {
@@ -23,13 +17,19 @@ async function twoRuns(page) {
   await measured(page);
 }
 
-// Room and files of the page's own are written after the result shows.
+// Files of the page's own are written after the result shows. What the page writes or removes while it is read here
+// cannot be read: not settled yet.
 const settled = (page, count) => page.waitForFunction(async (wanted) => {
   const root = await navigator.storage.getDirectory(), found = [];
-  for await (const folder of (await root.getDirectoryHandle('runs', { create: true })).values()) {
-    for await (const file of folder.values()) if (file.name === 'run.json') found.push(await (await file.getFile()).text());
+  try {
+    for await (const folder of (await root.getDirectoryHandle('runs', { create: true })).values()) {
+      for await (const file of folder.values()) if (file.name === 'run.json') found.push(await (await file.getFile()).text());
+    }
+    return found.length === wanted && found.every((text) => JSON.parse(text).comparison !== null);
+  } catch (error) {
+    if (error.name === 'NotFoundError' || error.name === 'NotReadableError') return false;
+    throw error;
   }
-  return found.length === wanted && found.every((text) => JSON.parse(text).comparison !== null);
 }, count);
 
 onPage('lists every run with size, speed, drift and verdict, and shows the one that is chosen', {}, async (page) => {
