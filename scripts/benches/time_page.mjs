@@ -3,14 +3,13 @@
 // core: milliseconds of the module's quantize_model alone, in a worker, the model in memory; first: seconds on the built
 // page from pressing Quantize to outputs compared (drift is shown) and to the whole verdict, each on a page just opened.
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { launch, openPage } from '../../tests/web/browser.mjs';
-import { ROOT } from '../../tests/wasm/load_octet.mjs';
+import { openModulePage } from '../../tests/web/module_page.mjs';
+import { giveSamples, measured } from '../../tests/web/page_steps.mjs';
 
 const [model, runs, ...samples] = process.argv.slice(2);
 const MODES = { dynamic: 'Dynamic', weights: 'Weights only' };
-const module = process.env.OCTET_WASM_PAGE ?? join(ROOT, 'build/wasm/page');
 
 const WORKER = `
 import createOctet from '/octet.mjs';
@@ -24,40 +23,16 @@ postMessage('ready');
 `;
 
 async function timeCore(browser) {
-  const files = {
-    '/': ['text/html', '<!doctype html><title>octet</title>'], '/worker.js': ['text/javascript', WORKER],
-    '/octet.mjs': ['text/javascript', readFileSync(join(module, 'octet.mjs'))],
-    '/octet.wasm': ['application/wasm', readFileSync(join(module, 'octet.wasm'))],
-    '/model': ['application/octet-stream', readFileSync(model)],
-  };
-  const server = createServer(({ url }, response) => {
-    const [type, body] = files[url] ?? [];
-    response.writeHead(type ? 200 : 404, { 'content-type': type ?? 'text/plain' }).end(body);
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const page = await browser.newPage();
-  await page.goto(`http://127.0.0.1:${server.address().port}/`);
-  const times = await page.evaluate(async ([modes, count]) => {
-    const worker = new Worker('/worker.js', { type: 'module' });
-    const answer = () => new Promise((resolve, reject) => {
-      worker.onmessage = ({ data }) => (data.error ? reject(new Error(data.error.message)) : resolve(data));
-      worker.onerror = (event) => reject(new Error(event.message));
-    });
-    await answer();
-    const found = Object.fromEntries(modes.map((mode) => [mode, []]));
-    for (let i = -1; i < count; ++i) { // the first warms up
-      for (const mode of modes) {
-        const done = answer();
-        worker.postMessage(mode);
-        const { ms } = await done;
-        if (i >= 0) found[mode].push(ms);
-      }
+  const page = await openModulePage(browser, WORKER, (_, response) => response.writeHead(200).end(readFileSync(model)));
+  const times = Object.fromEntries(Object.keys(MODES).map((mode) => [mode, []]));
+  for (let i = -1; i < Number(runs); ++i) { // the first warms up
+    for (const mode of Object.keys(MODES)) {
+      const { error, ms } = await page.ask(mode);
+      if (error) throw new Error(error.message);
+      if (i >= 0) times[mode].push(ms);
     }
-    return found;
-  }, [Object.keys(MODES), Number(runs)]);
+  }
   await page.close();
-  server.close();
-  server.closeAllConnections();
   return times;
 }
 
@@ -67,7 +42,7 @@ async function timeFirst(browser, mode) {
     await page.locator('input[type=file]').first().setInputFiles([model]);
     await page.getByRole('heading', { name: basename(model) }).waitFor();
     if (samples.length > 0) {
-      await page.getByRole('region', { name: 'Samples to check on' }).locator('input[type=file]').first().setInputFiles(samples);
+      await giveSamples(page, 'Samples to check on', samples);
     }
     await page.getByRole('radio', { name: MODES[mode] }).check();
     const button = page.getByRole('button', { name: 'Quantize', exact: true });
@@ -77,7 +52,7 @@ async function timeFirst(browser, mode) {
     await button.click();
     await page.getByRole('img', { name: /^Drift/ }).first().waitFor();
     const verified = (performance.now() - started) / 1000;
-    await page.getByText('Measured with').waitFor();
+    await measured(page);
     return { verified, judged: (performance.now() - started) / 1000 };
   } finally {
     await close();

@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "octet/dtype.h"
 #include "octet/tensor.h"
 
 namespace octet {
@@ -51,8 +52,8 @@ TEST(NonFinite, NamesTheFirstFew) {
 }
 
 TEST(ObservedTypes, AreThoseOfFloats) {
-  for (const int type : {kFloat, kFloat16, kBfloat16, kDouble}) EXPECT_TRUE(is_observed_type(type)) << type;
-  for (const int type : {kInt8, kInt64, kBool, kString}) EXPECT_FALSE(is_observed_type(type)) << type;
+  for (const int type : {kFloat, kFloat16, kBfloat16, kDouble}) EXPECT_TRUE(is_float_type(type)) << type;
+  for (const int type : {kInt8, kInt64, kBool, kString}) EXPECT_FALSE(is_float_type(type)) << type;
 }
 
 }  // namespace

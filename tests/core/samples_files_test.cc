@@ -7,26 +7,19 @@
 
 #include "model_fixtures.h"
 #include "octet/error.h"
+#include "value_infos.h"
 
 namespace octet {
 namespace {
 
 using fixtures::Bytes;
+using fixtures::value_info;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-ValueInfo input(const std::string& name, int type, std::vector<std::int64_t> dims) {
-  ValueInfo info;
-  info.name = name;
-  info.type = type;
-  info.symbols.resize(dims.size());
-  info.dims = std::move(dims);
-  return info;
-}
-
-const std::vector<ValueInfo> kTwoFloats{input("x", kFloat, {1, 2})};
+const std::vector<ValueInfo> kTwoFloats{value_info("x", kFloat, {1, 2})};
 
 SampleFiles files_of(std::vector<std::string> names, const std::vector<ValueInfo>& inputs = kTwoFloats,
                      const SampleOptions& options = {}) {
@@ -107,7 +100,7 @@ TEST(SampleGroups, AreFilesInNameOrder) {
 }
 
 TEST(SampleGroups, AreOfOneKind) {
-  const std::vector<ValueInfo> picture{input("x", kFloat, {1, 3, 2, 2})};
+  const std::vector<ValueInfo> picture{value_info("x", kFloat, {1, 3, 2, 2})};
   EXPECT_THAT(names_in(files_of({"b.JPG", "a.raw", "a.png"}, picture)), ElementsAre("a.png", "b.JPG"));
   EXPECT_THAT(names_in(files_of({"b.bin", "a.raw", "a.txt"})), ElementsAre("a.raw", "b.bin"));
   EXPECT_THAT(names_in(files_of({"a.png", "a.raw", "test_data_set_0/input_0.pb", "b.npy"})),
@@ -184,7 +177,7 @@ TEST(SampleBytes, OfEveryFormat) {
 }
 
 TEST(SampleBytes, OfTestDataGoByNameOrPlace) {
-  const std::vector<ValueInfo> inputs{input("a", kFloat, {1, 1}), input("b", kFloat, {1, 1})};
+  const std::vector<ValueInfo> inputs{value_info("a", kFloat, {1, 1}), value_info("b", kFloat, {1, 1})};
   const SampleFiles set = files_of({"input_0.pb", "input_1.pb"}, inputs);
   for (const auto& [first, second] : {std::pair("", ""), std::pair("a", "b"), std::pair("other", "another")}) {
     const Sample sample = read(set, {tensor_proto(first, {1}), tensor_proto(second, {2})});
@@ -209,7 +202,7 @@ TEST(SampleBytes, ThatDoNotFitAreNamed) {
               HasSubstr("d/a.raw: holds 4 bytes, input 'x' is float32 [1,2]: 8 bytes of float32"));
   EXPECT_THAT(refused(ErrorCode::kData,
                       [] {
-                        read(files_of({"a.raw"}, {input("x", kFloat, {3, -1})}), {floats({1})});
+                        read(files_of({"a.raw"}, {value_info("x", kFloat, {3, -1})}), {floats({1})});
                       }),
               HasSubstr("a multiple of 12 bytes"));
   const std::string header = "{'descr': '<i8', 'fortran_order': False, 'shape': (1,), }\n";
@@ -222,7 +215,7 @@ TEST(SampleBytes, ThatDoNotFitAreNamed) {
 
 // A caller that reads lazily holds one file at a time, and none for a set that cannot fit.
 TEST(SampleBytes, AreAskedForOneByOne) {
-  const std::vector<ValueInfo> inputs{input("a", kFloat, {1, 1}), input("b", kFloat, {1, 1})};
+  const std::vector<ValueInfo> inputs{value_info("a", kFloat, {1, 1}), value_info("b", kFloat, {1, 1})};
   std::vector<std::size_t> asked;
   files_of({"input_1.pb", "input_0.pb"}, inputs).read(0, [&](std::size_t file) {
     asked.push_back(file);

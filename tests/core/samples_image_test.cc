@@ -6,22 +6,15 @@
 #include <array>
 
 #include "octet/error.h"
+#include "value_infos.h"
 
 namespace octet {
 namespace {
 
+using fixtures::value_info;
 using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::HasSubstr;
-
-ValueInfo value(int type, std::vector<std::int64_t> dims) {
-  ValueInfo info;
-  info.name = "x";
-  info.type = type;
-  info.symbols.resize(dims.size());
-  info.dims = std::move(dims);
-  return info;
-}
 
 template <class Call>
 std::string refused(ErrorCode code, Call&& call) {
@@ -36,7 +29,7 @@ std::string refused(ErrorCode code, Call&& call) {
 }
 
 ImageInput wanted(std::vector<std::int64_t> dims, const std::string& options = "{}", int type = kFloat) {
-  return image_input({value(type, std::move(dims))}, image_options_from_json(options), "pictures");
+  return image_input({value_info(type, std::move(dims))}, image_options_from_json(options), "pictures");
 }
 
 TEST(ImageOptions, SurviveJson) {
@@ -111,7 +104,7 @@ TEST(ImageInput, SaysWhyNoPictureFits) {
   EXPECT_THAT(refuse({1, 3, 24, 24}, kBool), HasSubstr("takes no pixels"));
   EXPECT_THAT(refused(ErrorCode::kData,
                       [] {
-                        image_input({value(kFloat, {1, 3, 4, 4}), value(kInt64, {1})}, {}, "pictures");
+                        image_input({value_info(kFloat, {1, 3, 4, 4}), value_info(kInt64, {1})}, {}, "pictures");
                       }),
               HasSubstr("pictures: a picture fills one input, the model has 2: 'x', 'x'; put all inputs"));
   EXPECT_THAT(refused(ErrorCode::kUsage,
@@ -173,7 +166,8 @@ TEST(Pixels, BecomeFloatsByOneFormula) {
 
 TEST(Pixels, KeepTheirValuesAsIntegersAndRoundToHalves) {
   const ImageOptions last{.layout = ImageLayout::kNhwc};
-  const Tensor bytes = tensor_from_pixels(kTwo, image_input({value(kUint8, {1, 1, 2, 3})}, last, "pictures"), last);
+  const Tensor bytes =
+      tensor_from_pixels(kTwo, image_input({value_info(kUint8, {1, 1, 2, 3})}, last, "pictures"), last);
   EXPECT_EQ(bytes.type, kUint8);
   EXPECT_THAT(bytes.dims, ElementsAre(1, 1, 2, 3));
   EXPECT_EQ(bytes.bytes, kTwo.bytes);

@@ -8,6 +8,7 @@
 #include "octet/error.h"
 #include "octet/sample_files.h"
 #include "picture_files.h"
+#include "value_infos.h"
 
 namespace octet {
 namespace {
@@ -16,22 +17,14 @@ using fixtures::bmp;
 using fixtures::jpeg;
 using fixtures::png;
 using fixtures::repeated;
+using fixtures::value_info;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using Bytes = fixtures::PictureBytes;
 
-ValueInfo input(int type, std::vector<std::int64_t> dims) {
-  ValueInfo info;
-  info.name = "x";
-  info.type = type;
-  info.symbols.resize(dims.size());
-  info.dims = std::move(dims);
-  return info;
-}
-
 Bytes pixels_of(const Bytes& file, std::vector<std::int64_t> dims, const ImageOptions& options = {},
                 int type = kUint8) {
-  return decode_image(file, "a.png", image_input({input(type, std::move(dims))}, options, "test"), options).bytes;
+  return decode_image(file, "a.png", image_input({value_info(type, std::move(dims))}, options, "test"), options).bytes;
 }
 
 TEST(ImageFile, KnowsItsKinds) {

@@ -6,9 +6,12 @@
 
 #include "octet/dtype.h"
 #include "octet/synthetic.h"
+#include "value_infos.h"
 
 namespace octet {
 namespace {
+
+using fixtures::value_info;
 
 std::uint64_t hash_of(const Tensor& tensor) {
   std::uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
@@ -16,20 +19,11 @@ std::uint64_t hash_of(const Tensor& tensor) {
   return hash;
 }
 
-ValueInfo value(const std::string& name, int type, std::vector<std::int64_t> dims) {
-  ValueInfo info;
-  info.name = name;
-  info.type = type;
-  info.symbols.resize(dims.size());
-  info.dims = std::move(dims);
-  return info;
-}
-
 TEST(SyntheticInputs, AreTheSameBytesEverywhere) {
   SyntheticOptions options;
   options.fixed = {{"alpha", "0.1"}};
-  const SyntheticInputs inputs({value("image", kFloat, {1, 3, 8, 8}), value("input_ids", kInt64, {1, 16}),
-                                value("half", kFloat16, {2, 9}), value("alpha", kFloat, {1})},
+  const SyntheticInputs inputs({value_info("image", kFloat, {1, 3, 8, 8}), value_info("input_ids", kInt64, {1, 16}),
+                                value_info("half", kFloat16, {2, 9}), value_info("alpha", kFloat, {1})},
                                options, std::nullopt);
   const Sample first = inputs.sample(0), second = inputs.sample(1);
   EXPECT_EQ(hash_of(first.at("image")), 0xf012338d0e6abd45u);

@@ -10,10 +10,12 @@
 #include "octet/dtype.h"
 #include "onnx/onnx_pb.h"
 #include "tiny_models.h"
+#include "value_infos.h"
 
 namespace octet {
 namespace {
 
+using fixtures::value_info;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using tiny::Bytes;
@@ -66,15 +68,6 @@ Bytes tensor_proto(const std::string& name, const Tensor& tensor) {
   proto.set_raw_data(tensor.bytes.data(), tensor.bytes.size());
   const std::string text = proto.SerializeAsString();
   return {text.begin(), text.end()};
-}
-
-ValueInfo input(const std::string& name, int type, std::vector<std::int64_t> dims) {
-  ValueInfo info;
-  info.name = name;
-  info.type = type;
-  info.symbols.resize(dims.size());
-  info.dims = std::move(dims);
-  return info;
 }
 
 TEST(Npy, ReadsVersionsOrdersAndTypes) {
@@ -194,7 +187,7 @@ TEST(Samples, ReadsAFolderOfNpzInNameOrder) {
   write_npz(folder / "01.npz", {{"x", tiny::floats({1}, {1})}});
   tiny::write(folder / "labels.json", {'{', '}'});
   tiny::write(folder / "._01.npz", {1});
-  const auto reader = open_samples(folder.path, {input("x", kFloat, {1})});
+  const auto reader = open_samples(folder.path, {value_info("x", kFloat, {1})});
   EXPECT_EQ(reader->size(), 2u);
   EXPECT_THAT(reader->description(), HasSubstr("2 samples from "));
   for (int pass = 0; pass < 2; ++pass) {
@@ -212,20 +205,24 @@ TEST(Samples, SaysWhatWasFoundAndWhatIsWanted) {
   write_npz(folder / "03.npz", {{"x", tiny::ints({1, 7}, std::vector<std::int64_t>(7))}});
   EXPECT_THAT(error_of(ErrorCode::kData,
                        [&] {
-                         open_samples(folder / "03.npz", {input("x", kFloat, {1, 3, -1, -1})})->next();
+                         open_samples(folder / "03.npz", {value_info("x", kFloat, {1, 3, -1, -1})})->next();
                        }),
               testing::EndsWith("03.npz: input 'x' is int64 [1,7], the model wants float32 [1,3,-1,-1]"));
-  EXPECT_THAT(error_of(ErrorCode::kData,
-                       [&] {
-                         open_samples(folder / "03.npz", {input("a", kInt64, {1, 7}), input("b", kInt64, {1})})->next();
-                       }),
-              HasSubstr("lacks input 'a': it holds 'x', the model wants 'a', 'b'"));
+  EXPECT_THAT(
+      error_of(
+          ErrorCode::kData,
+          [&] {
+            open_samples(folder / "03.npz", {value_info("a", kInt64, {1, 7}), value_info("b", kInt64, {1})})->next();
+          }),
+      HasSubstr("lacks input 'a': it holds 'x', the model wants 'a', 'b'"));
   write_npz(folder / "04.npz", {{"x", tiny::floats({1}, {0.5f})}});
-  EXPECT_THAT(error_of(ErrorCode::kData, [&] { open_samples(folder / "04.npz", {input("x", kInt64, {1})})->next(); }),
-              HasSubstr("not every value survives"));
+  EXPECT_THAT(
+      error_of(ErrorCode::kData, [&] { open_samples(folder / "04.npz", {value_info("x", kInt64, {1})})->next(); }),
+      HasSubstr("not every value survives"));
   tiny::write(folder / "05.npz", {'P', 'K', 3, 4});
-  EXPECT_THAT(error_of(ErrorCode::kData, [&] { open_samples(folder / "05.npz", {input("x", kFloat, {1})})->next(); }),
-              HasSubstr("05.npz"));
+  EXPECT_THAT(
+      error_of(ErrorCode::kData, [&] { open_samples(folder / "05.npz", {value_info("x", kFloat, {1})})->next(); }),
+      HasSubstr("05.npz"));
   error_of(ErrorCode::kRead, [&] { open_samples(folder / "none", {}); });
   tiny::write(folder / "notes.txt", {});
   error_of(ErrorCode::kData, [&] { open_samples(folder / "notes.txt", {}); });
@@ -238,13 +235,13 @@ TEST(Samples, ASingleInputTakesAnyKeyAndPlainArrays) {
   write_npz(folder / "a.npz", {{"arr_0", tiny::floats({1}, {1})}});
   tiny::write(folder / "b.npy", npy_of(tiny::floats({1}, {2})));
   tiny::write(folder / "c.pb", tensor_proto("whatever", tiny::floats({1}, {3})));
-  const auto reader = open_samples(folder.path, {input("x", kFloat, {-1})});
+  const auto reader = open_samples(folder.path, {value_info("x", kFloat, {-1})});
   for (const float wanted : {1.0f, 2.0f, 3.0f}) EXPECT_THAT(to_float(reader->next()->at("x")), ElementsAre(wanted));
 }
 
 TEST(Samples, ReadsTheTestDataLayout) {
   const tiny::Folder folder;
-  const std::vector<ValueInfo> inputs{input("a", kFloat, {1}), input("b", kInt64, {1})};
+  const std::vector<ValueInfo> inputs{value_info("a", kFloat, {1}), value_info("b", kInt64, {1})};
   for (const std::string set : {"test_data_set_0", "test_data_set_1"}) {
     std::filesystem::create_directory(folder / set);
     tiny::write(folder.path / set / "output_0.pb", {0xff});

@@ -6,10 +6,9 @@ import { ROOT } from '../wasm/load_octet.mjs';
 import { modelBytes } from '../wasm/octet_runs.mjs';
 import { PHONE } from './browser.mjs';
 import { onPage, saved } from './on_page.mjs';
-import { findLayers, measured, pinned, twoMarked } from './page_steps.mjs';
+import { fileOf, findLayers, measured, pinned, twoMarked } from './page_steps.mjs';
 
 const AXE = readFileSync(join(ROOT, 'web/node_modules/axe-core/axe.min.js'), 'utf8');
-const file = (name, bytes) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) });
 
 // The page's policy lets no script in; the debugger's are not asked.
 async function violations(page, context) {
@@ -32,12 +31,12 @@ const STATES = {
     await page.locator('.detail strong').waitFor();
   },
   async 'where samples are missing'(page) {
-    await page.locator('input[type=file]').first().setInputFiles([file('mine.onnx', modelBytes('digits_cnn'))]);
+    await page.locator('input[type=file]').first().setInputFiles([fileOf('mine.onnx', modelBytes('digits_cnn'))]);
     await page.getByRole('radio', { name: 'Static' }).check();
     await page.getByRole('button', { name: 'Add samples to quantize' }).waitFor();
   },
   async 'where something is wrong'(page) {
-    await page.locator('input[type=file]').first().setInputFiles([file('cut.onnx', modelBytes('gpt_char').subarray(0, 5000))]);
+    await page.locator('input[type=file]').first().setInputFiles([fileOf('cut.onnx', modelBytes('gpt_char').subarray(0, 5000))]);
     await page.getByRole('alert').waitFor();
   },
   async 'at work'(page) {

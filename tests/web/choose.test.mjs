@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 import { quantize, sha256 } from '../wasm/octet_runs.mjs';
 import { quantizeSample } from './browser.mjs';
 import { onPage, saved } from './on_page.mjs';
+import { measured } from './page_steps.mjs';
 
 onPage('runs again when an option changes', {}, async (page) => {
   await quantizeSample(page, 'Digits');
   await page.getByLabel('Weights in').selectOption('qint16');
   await page.getByText(/--weight-type qint16/).waitFor();
-  await page.getByText('Measured with').waitFor();
+  await measured(page);
   const { bytes } = await saved(page, 'Download digits_cnn.int8.onnx');
   assert.equal(sha256(bytes), sha256(quantize('digits_cnn', { mode: 'weights', weight_type: 'qint16' }).model));
 });
@@ -18,7 +19,7 @@ onPage('prepares first unless told not to', {}, async (page) => {
   await page.locator('.options summary').click();
   await page.getByLabel('Prepare first').uncheck();
   await page.getByText(/--no-prepare/).waitFor();
-  await page.getByText('Measured with').waitFor();
+  await measured(page);
   const { bytes } = await saved(page, 'Download digits_cnn.int8.onnx');
   const [prepared, exported] = [true, false].map((prepare) => quantize('digits_cnn', { mode: 'weights', prepare }));
   assert.equal(sha256(bytes), sha256(exported.model));

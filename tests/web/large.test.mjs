@@ -10,6 +10,7 @@ import { afterEach, test } from 'node:test';
 import { ROOT } from '../wasm/load_octet.mjs';
 import { launch, openPage, persistent, strangers } from './browser.mjs';
 import { peakTabMemory } from './tab_memory.mjs';
+import { measured } from './page_steps.mjs';
 
 const MOST_BYTES = 1.5e9, MINUTES = 60_000;
 const program = process.env.OCTET_BIN ?? join(ROOT, 'build/native/octet');
@@ -77,7 +78,7 @@ test('a matrix that no page can hold is an error in words, and the page works on
     await page.getByRole('button', { name: 'Another model' }).click();
     await page.getByRole('button', { name: 'Digits' }).click();
     await page.getByRole('button', { name: 'Quantize', exact: true }).click();
-    await page.getByText('Measured with').waitFor();
+    await measured(page);
   } finally {
     await opened.close();
     await browser.close();

@@ -6,19 +6,17 @@ import { ROOT } from '../wasm/load_octet.mjs';
 import { modelPath } from '../wasm/octet_runs.mjs';
 import { PHONE } from './browser.mjs';
 import { inFolder, onPage, program, saved, unbuilt } from './on_page.mjs';
+import { area, findLayers as findLayersOf, measured, quantizeIn } from './page_steps.mjs';
 
-const measured = (page) => page.getByText('Measured with').waitFor();
 const strip = (page) => page.getByRole('img', { name: /layers; / });
 const detail = (page) => page.locator('.layer-detail');
-const list = (page) => page.getByRole('region', { name: 'Layers and what each loses' });
+const list = (page) => area(page, 'Layers and what each loses');
 
 async function findLayers(page, title, mode) {
   await page.getByRole('button', { name: title }).click();
-  await page.getByText(mode, { exact: true }).first().click();
-  await page.getByRole('button', { name: 'Quantize', exact: true }).click();
+  await quantizeIn(page, mode);
   await measured(page);
-  await page.getByRole('button', { name: 'Find the layers that lose' }).click();
-  await list(page).waitFor();
+  await findLayersOf(page);
 }
 
 // "24.3 dB" and the like, row by row.

@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { ROOT } from '../wasm/load_octet.mjs';
 import { modelBytes, quantize } from '../wasm/octet_runs.mjs';
 import { onPage } from './on_page.mjs';
+import { fileOf, measured } from './page_steps.mjs';
 
-const file = (name, bytes) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) });
 
 onPage('asks for missing external data by name, and goes on when it is there', {}, async (page) => {
   const split = quantize('gpt_char', { mode: 'weights', external_data: true }, { output: 'split.onnx' });
-  await page.locator('input[type=file]').setInputFiles([file('split.onnx', split.model)]);
+  await page.locator('input[type=file]').setInputFiles([fileOf('split.onnx', split.model)]);
   await page.getByRole('alert').getByText(/“split\.onnx\.data”.* is missing/).waitFor();
-  await page.getByRole('alert').locator('input[type=file]').setInputFiles([file('split.onnx.data', split.external)]);
+  await page.getByRole('alert').locator('input[type=file]').setInputFiles([fileOf('split.onnx.data', split.external)]);
   await page.getByRole('button', { name: 'Quantize' }).click();
-  await page.getByText('Measured with').waitFor();
+  await measured(page);
   assert.equal(await page.getByRole('alert').count(), 0);
 });
 
@@ -23,7 +23,7 @@ onPage('says what is wrong with a file that is no model', {}, async (page) => {
   await page.locator('input[type=file]').setInputFiles([{ name: 'cut.onnx', mimeType: '', buffer }]);
   assert.match(await page.getByRole('alert').textContent(), /cut\.onnx/);
   assert.equal(await page.getByRole('button', { name: 'Quantize' }).count(), 0);
-  await page.locator('input[type=file]').setInputFiles([file('whole', modelBytes('gpt_char'))]);
+  await page.locator('input[type=file]').setInputFiles([fileOf('whole', modelBytes('gpt_char'))]);
   await page.getByRole('button', { name: 'Quantize', exact: true }).waitFor();
   assert.equal(await page.getByRole('alert').count(), 0);
 });
@@ -44,7 +44,7 @@ async function hand(page, kind, files) {
 }
 
 onPage('takes a pasted model', {}, async (page) => {
-  await hand(page, 'paste', [file('pasted.onnx', modelBytes('digits_cnn'))]);
+  await hand(page, 'paste', [fileOf('pasted.onnx', modelBytes('digits_cnn'))]);
   await page.getByRole('heading', { name: 'pasted.onnx' }).waitFor();
   await page.getByRole('button', { name: 'Quantize', exact: true }).waitFor();
 });
@@ -52,7 +52,7 @@ onPage('takes a pasted model', {}, async (page) => {
 onPage('takes a drop of a model with its external data and samples', {}, async (page) => {
   const split = quantize('digits_cnn', { mode: 'weights', external_data: true }, { output: 'split.onnx' });
   const sample = readFileSync(join(ROOT, 'tests/data/digits_cnn/eval/0000.npz'));
-  const files = [file('0000.npz', sample), file('split.onnx.data', split.external), file('split.onnx', split.model)];
+  const files = [fileOf('0000.npz', sample), fileOf('split.onnx.data', split.external), fileOf('split.onnx', split.model)];
   await hand(page, 'drop', files);
   await page.getByRole('heading', { name: 'split.onnx' }).waitFor();
   await page.getByRole('region', { name: 'Samples to check on' }).getByText('1 file', { exact: true }).waitFor();

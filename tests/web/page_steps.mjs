@@ -1,5 +1,17 @@
 // Steps that several tests and pictures of the page take.
 
+/** A file as pickers take it, out of bytes. */
+export const fileOf = (name, bytes) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) });
+
+export const area = (page, name) => page.getByRole('region', { name });
+
+/** Gives files to one of the areas that take samples. */
+export const giveSamples = (page, name, files) => area(page, name).locator('input[type=file]').first().setInputFiles(files);
+
+/** Rows of the table of runs. */
+export const rows = (page) =>
+  page.getByRole('table', { name: 'Runs' }).getByRole('row').filter({ has: page.getByRole('checkbox') });
+
 export const measured = (page) => page.getByText('Measured with').waitFor();
 
 export async function quantizeIn(page, mode) {

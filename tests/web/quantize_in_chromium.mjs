@@ -2,14 +2,11 @@
 // input, one JSON object per line, {"model", "options", "output", "ranges", "plan"}, and each is answered by one line,
 // {"report"} or {"error"}: what tests/wasm/quantize_cli.mjs does under Node. External data is read beside MODEL.
 import { createReadStream, createWriteStream, existsSync, readFileSync, statSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
-import { ROOT } from '../wasm/load_octet.mjs';
 import { launch } from './browser.mjs';
-
-const module = process.env.OCTET_WASM_PAGE ?? join(ROOT, 'build/wasm/page');
+import { openModulePage } from './module_page.mjs';
 
 const WORKER = `
 import createOctet from '/octet.mjs';
@@ -46,11 +43,6 @@ postMessage('ready');
 
 async function answer(request, response) {
   const url = new URL(request.url, 'http://page'), path = url.searchParams.get('path');
-  const send = (type, body) => response.writeHead(200, { 'content-type': type }).end(body);
-  if (url.pathname === '/') return send('text/html', '<!doctype html><title>octet</title>');
-  if (url.pathname === '/worker.js') return send('text/javascript', WORKER);
-  if (url.pathname === '/octet.mjs') return send('text/javascript', readFileSync(join(module, 'octet.mjs')));
-  if (url.pathname === '/octet.wasm') return send('application/wasm', readFileSync(join(module, 'octet.wasm')));
   if (url.pathname !== '/file') return response.writeHead(404).end();
   if (request.method === 'PUT') {
     await pipeline(request, createWriteStream(path));
@@ -61,30 +53,14 @@ async function answer(request, response) {
   return pipeline(createReadStream(path), response);
 }
 
-const server = createServer((request, response) => {
-  answer(request, response).catch((fault) => response.headersSent || response.writeHead(500).end(String(fault)));
-});
-await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 const browser = await launch();
-const page = await browser.newPage();
-await page.goto(`http://127.0.0.1:${server.address().port}/`);
-await page.evaluate(() => new Promise((resolve, reject) => {
-  window.worker = new Worker('/worker.js', { type: 'module' });
-  window.worker.onmessage = resolve;
-  window.worker.onerror = (event) => reject(new Error(event.message));
-}));
-
-const run = (job) => page.evaluate((sent) => new Promise((resolve, reject) => {
-  window.worker.onmessage = ({ data }) => resolve(data);
-  window.worker.onerror = (event) => reject(new Error(event.message));
-  window.worker.postMessage(sent);
-}), job);
+const page = await openModulePage(browser, WORKER, answer);
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { model, options, output, ranges, plan } = JSON.parse(line);
   let said;
   try {
-    said = await run({
+    said = await page.ask({
       model, folder: dirname(model), name: basename(model), output: basename(output), outputs: dirname(output),
       options: plan ? { ...options, plan: JSON.parse(readFileSync(plan, 'utf8')) } : options,
       ranges: ranges && readFileSync(ranges, 'utf8'),
@@ -94,6 +70,5 @@ for await (const line of createInterface({ input: process.stdin })) {
   }
   process.stdout.write(`${JSON.stringify(said)}\n`);
 }
+await page.close();
 await browser.close();
-server.close();
-server.closeAllConnections();

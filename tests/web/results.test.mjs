@@ -7,10 +7,9 @@ import { ROOT } from '../wasm/load_octet.mjs';
 import { modelBytes, modelPath, quantize, sha256 } from '../wasm/octet_runs.mjs';
 import { PHONE } from './browser.mjs';
 import { inFolder, nativeDrift, onPage, runCommand, saved, unbuilt } from './on_page.mjs';
+import { measured } from './page_steps.mjs';
 
 const SAMPLES = [['Digits', 'digits_cnn'], ['Small GPT', 'gpt_char']];
-
-const measured = (page) => page.getByText('Measured with').waitFor();
 
 async function make(page, title, mode) {
   await page.getByRole('button', { name: title }).click();

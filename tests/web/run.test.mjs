@@ -7,6 +7,7 @@ import { ROOT } from '../wasm/load_octet.mjs';
 import { modelBytes, modelPath, quantize, sha256 } from '../wasm/octet_runs.mjs';
 import { PHONE, quantizeSample } from './browser.mjs';
 import { inFolder, onPage, program, saved } from './on_page.mjs';
+import { measured } from './page_steps.mjs';
 
 const POLICY = /http-equiv="Content-Security-Policy"\s+content="([^"]+)"/;
 
@@ -53,7 +54,7 @@ onPage('needs no more than a keyboard, and takes the reader to the verdict', {},
   await page.keyboard.press('ArrowRight');
   assert.ok(await page.getByRole('radio', { name: 'Dynamic' }).isChecked());
   await page.keyboard.press('Enter');
-  await page.getByText('Measured with').waitFor();
+  await measured(page);
   assert.match(await page.locator(':focus').textContent(), /smaller/);
 });
 
@@ -64,7 +65,7 @@ onPage('stops when asked to, and works on afterwards', {}, async (page) => {
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByText('Not verified: it was cancelled').waitFor();
   await page.getByRole('button', { name: 'Quantize' }).click();
-  await page.getByText('Measured with').waitFor();
+  await measured(page);
 });
 
 onPage('makes inputs up where there are no samples, and says so', {}, async (page) => {

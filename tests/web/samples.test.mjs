@@ -7,19 +7,17 @@ import { ROOT } from '../wasm/load_octet.mjs';
 import { modelBytes, modelPath } from '../wasm/octet_runs.mjs';
 import { waveModel } from './greedy_model.mjs';
 import { nativeDrift, onPage, saved, unbuilt } from './on_page.mjs';
+import { area, fileOf, giveSamples, measured } from './page_steps.mjs';
 
 const data = (name, part) => join(ROOT, 'tests/data', name, part);
 const samplesOf = (name, part) => {
   const folder = data(name, part);
   return readdirSync(folder).filter((file) => file.endsWith('.npz')).map((file) => join(folder, file));
 };
-const file = (name, bytes) => ({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(bytes) });
 
-const area = (page, name) => page.getByRole('region', { name });
-const choose = (page, name, files) => area(page, name).locator('input[type=file]').first().setInputFiles(files);
 
 async function openBare(page) {
-  await page.locator('input[type=file]').first().setInputFiles([file('mine.onnx', modelBytes('digits_cnn'))]);
+  await page.locator('input[type=file]').first().setInputFiles([fileOf('mine.onnx', modelBytes('digits_cnn'))]);
   await page.getByRole('radio', { name: 'Static' }).check();
 }
 
@@ -28,7 +26,7 @@ onPage('quantizes the digits statically with the samples that come with them', {
   await page.getByRole('radio', { name: 'Static' }).check();
   await area(page, 'Samples to learn ranges from').getByText('8 samples: enough to try').waitFor();
   await page.getByRole('button', { name: 'Quantize', exact: true }).click();
-  await page.getByText('Measured with').waitFor();
+  await measured(page);
   await page.getByText('Ranges from 8 samples from 8 files').waitFor();
   const { bytes } = await saved(page, 'Download digits_cnn.int8.onnx');
   const decibels = await nativeDrift(modelPath('digits_cnn'), bytes, data('digits_cnn', 'eval'));
@@ -42,7 +40,7 @@ onPage('corrects biases and holds a floor where that is asked for', {}, async (p
   await page.getByLabel('Correct biases').check();
   await page.getByLabel('Floor of quality, in dB').fill('60');
   await page.getByRole('button', { name: 'Quantize', exact: true }).click();
-  await page.getByText('Measured with').waitFor();
+  await measured(page);
   const notes = JSON.parse((await saved(page, 'Plan as JSON')).bytes).notes.join('\n');
   assert.match(notes, /bias/);
   assert.match(notes, /floor/);
@@ -52,11 +50,11 @@ onPage('takes dropped samples, says that they are few, and quantizes with them',
   await openBare(page);
   await page.getByRole('button', { name: 'Add samples to quantize' }).click();
   assert.match(await page.locator(':focus').textContent(), /Choose files/);
-  await choose(page, 'Samples to learn ranges from', samplesOf('digits_cnn', 'calib').slice(0, 5));
+  await giveSamples(page, 'Samples to learn ranges from', samplesOf('digits_cnn', 'calib').slice(0, 5));
   await page.getByText('5 samples: enough to try').waitFor();
-  await choose(page, 'Samples to check on', samplesOf('digits_cnn', 'eval'));
+  await giveSamples(page, 'Samples to check on', samplesOf('digits_cnn', 'eval'));
   await page.getByRole('button', { name: 'Quantize', exact: true }).click();
-  await page.getByText('Measured with').waitFor();
+  await measured(page);
   await page.getByText('Ranges from 5 samples').waitFor();
   const { bytes } = await saved(page, 'Download mine.int8.onnx');
   const decibels = await nativeDrift(modelPath('digits_cnn'), bytes, data('digits_cnn', 'eval'));
@@ -68,7 +66,7 @@ onPage('offers made-up inputs where static mode has none, and calls them that', 
   await page.getByRole('button', { name: 'use made-up inputs', exact: true }).click();
   await page.getByText('Ranges of made-up inputs say little of real ones').waitFor();
   await page.getByRole('button', { name: 'Quantize', exact: true }).click();
-  await page.getByText('Measured with').waitFor();
+  await measured(page);
   await page.getByText('whose ranges say little of real ones').waitFor();
   await area(page, 'Samples to learn ranges from').getByRole('button', { name: 'Remove' }).click();
   await page.getByRole('button', { name: 'Add samples to quantize' }).waitFor();
@@ -76,7 +74,7 @@ onPage('offers made-up inputs where static mode has none, and calls them that', 
 
 onPage('says what is wrong with a sample, where it was dropped', {}, async (page) => {
   await openBare(page);
-  await choose(page, 'Samples to learn ranges from', samplesOf('gpt_char', 'calib').slice(0, 1));
+  await giveSamples(page, 'Samples to learn ranges from', samplesOf('gpt_char', 'calib').slice(0, 1));
   const sets = area(page, 'Samples to learn ranges from');
   assert.match(await sets.getByRole('alert').textContent(), /0000\.npz.*image/);
 });
@@ -109,7 +107,7 @@ function png(width, height, values) {
 onPage('shows pictures as the model will see them, and what they become', {}, async (page) => {
   await openBare(page);
   const values = Array.from({ length: 64 }, (_, i) => i * 4);
-  await choose(page, 'Samples to check on', [file('a.png', png(8, 8, values)), file('b.png', png(8, 8, values.reverse()))]);
+  await giveSamples(page, 'Samples to check on', [fileOf('a.png', png(8, 8, values)), fileOf('b.png', png(8, 8, values.reverse()))]);
   await page.getByRole('img', { name: 'image as the model sees it' }).first().waitFor();
   values.reverse();
   // The recipe changes what the model gets; the picture is what it was before.
@@ -121,10 +119,10 @@ onPage('shows pictures as the model will see them, and what they become', {}, as
 });
 
 onPage('shows sound as a waveform, and numbers as numbers', {}, async (page) => {
-  const given = (name, bytes) => page.locator('input[type=file]').first().setInputFiles([file(name, bytes)]);
+  const given = (name, bytes) => page.locator('input[type=file]').first().setInputFiles([fileOf(name, bytes)]);
   await given('wave.onnx', waveModel(400));
   const sound = Float32Array.from({ length: 400 }, (_, i) => Math.sin(i / 9));
-  await choose(page, 'Samples to check on', [file('tone.raw', Buffer.from(sound.buffer))]);
+  await giveSamples(page, 'Samples to check on', [fileOf('tone.raw', Buffer.from(sound.buffer))]);
   await page.getByRole('img', { name: 'x as a waveform' }).waitFor();
   await page.getByRole('button', { name: 'Another model' }).click();
   await page.getByRole('button', { name: 'Small GPT' }).click();
@@ -142,7 +140,7 @@ onPage('takes a folder with both kinds of samples apart, and as many as are aske
   await page.getByText('Which samples are taken').click();
   await page.getByLabel('At most', { exact: true }).fill('3');
   await page.getByLabel('At most', { exact: true }).press('Enter');
-  await page.getByText('Measured with').waitFor();
+  await measured(page);
   await page.getByText('Ranges from 3 samples').waitFor();
   assert.match(page.url(), /limit=3/);
 });

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { modelBytes } from '../wasm/octet_runs.mjs';
 import { DESKTOP, launch, openPage, PHONE } from './browser.mjs';
-import { findLayers, measured, pinned, quantizeIn, twoMarked } from './page_steps.mjs';
+import { fileOf, findLayers, measured, pinned, quantizeIn, twoMarked } from './page_steps.mjs';
 
 const [folder, ...asked] = process.argv.slice(2);
 if (!folder) {
@@ -13,13 +13,11 @@ if (!folder) {
 }
 mkdirSync(folder, { recursive: true });
 
-const file = (name, bytes) => ({ name, mimeType: '', buffer: Buffer.from(bytes) });
-
 // In this order on one page; each says what is to be seen, and the part of the page it is about, if not all of it.
 const STATES = [
   ['1_empty', async (page) => { await page.getByRole('button', { name: 'Digits' }).waitFor(); }],
   ['2_wrong_file', async (page) => {
-    await page.locator('input[type=file]').first().setInputFiles([file('cut.onnx', modelBytes('gpt_char').subarray(0, 5000))]);
+    await page.locator('input[type=file]').first().setInputFiles([fileOf('cut.onnx', modelBytes('gpt_char').subarray(0, 5000))]);
     await page.getByRole('alert').waitFor();
   }],
   ['3_opened', async (page) => {

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { before } from 'node:test';
 import { ROOT } from '../wasm/load_octet.mjs';
 import { nativeDrift, onPage, saved, unbuilt } from './on_page.mjs';
+import { area, findLayers, giveSamples, measured, rows, twoMarked } from './page_steps.mjs';
 
 // A convolutional detector of 12 MB, and a text classifier of 3 MB that takes integers.
 const MODELS = { nudenet: { floor: 20 }, magika: { floor: 20 } };
@@ -26,10 +27,6 @@ before(() => {
   execFileSync(python, [join(ROOT, 'tests/zoo/fetch_zoo.py'), '--only', Object.keys(MODELS).join(',')], { stdio: 'ignore' });
 });
 
-const area = (page, name) => page.getByRole('region', { name });
-const drop = (page, name, files) => area(page, name).locator('input[type=file]').first().setInputFiles(files);
-const measured = (page) => page.getByText('Measured with').waitFor();
-const rows = (page) => page.getByRole('table', { name: 'Runs' }).getByRole('row').filter({ has: page.getByRole('checkbox') });
 const mode = (page, name) => page.getByRole('radio', { name }).check();
 const quantize = (page) => page.getByRole('button', { name: 'Quantize', exact: true }).click();
 const done = async (page, count) => {
@@ -42,7 +39,7 @@ const done = async (page, count) => {
 async function open(page, name) {
   await page.locator('input[type=file]').first().setInputFiles([join(zoo, 'models', `${name}.onnx`)]);
   await page.getByRole('heading', { name: `${name}.onnx` }).waitFor();
-  await drop(page, 'Samples to check on', samplesOf('eval', name));
+  await giveSamples(page, 'Samples to check on', samplesOf('eval', name));
 }
 
 for (const [name, { floor }] of Object.entries(MODELS)) {
@@ -57,7 +54,7 @@ for (const [name, { floor }] of Object.entries(MODELS)) {
     await done(page, 2);
 
     await mode(page, 'Static');
-    await drop(page, 'Samples to learn ranges from', samplesOf('calib', name));
+    await giveSamples(page, 'Samples to learn ranges from', samplesOf('calib', name));
     await done(page, 3);
     for (const picture of [/^Size:/, /^Medians:/, /^Drift/]) await page.getByRole('img', { name: picture }).first().waitFor();
 
@@ -67,15 +64,13 @@ for (const [name, { floor }] of Object.entries(MODELS)) {
     const decibels = await nativeDrift(model, bytes, join(zoo, 'eval', name));
     assert.ok(decibels > floor, `${decibels} dB in the native runtime`);
 
-    await page.getByRole('button', { name: 'Find the layers that lose' }).click();
-    const list = area(page, 'Layers and what each loses');
-    await list.waitFor();
-    await list.getByRole('button').first().click();
+    await findLayers(page);
+    await area(page, 'Layers and what each loses').getByRole('button').first().click();
     await page.locator('.layer-detail').getByRole('button', { name: /in float/ }).first().click();
     await done(page, 4);
     await page.locator('.command code', { hasText: '--nodes-to-exclude' }).waitFor();
 
-    for (const at of [0, 1]) await rows(page).nth(at).getByRole('checkbox').check();
+    await twoMarked(page);
     await area(page, 'A and B side by side').getByText(/They differ in/).waitFor();
   });
 }
@@ -84,7 +79,7 @@ onPage('cancels the work on a real model, and goes on', { timeout: 300_000 }, as
   page.setDefaultTimeout(40_000);
   await open(page, 'nudenet');
   await mode(page, 'Static');
-  await drop(page, 'Samples to learn ranges from', samplesOf('calib', 'nudenet'));
+  await giveSamples(page, 'Samples to learn ranges from', samplesOf('calib', 'nudenet'));
   await quantize(page);
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByRole('button', { name: 'Cancel' }).waitFor({ state: 'detached' });

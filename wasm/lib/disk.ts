@@ -3,6 +3,8 @@
 import type { ModelFiles } from './types.js';
 
 const FOLDER = 'octet-outputs';
+/** Copies of large inputs, which the worker that made one holds open. */
+export const INPUTS = 'octet-inputs';
 /** Outputs above this go to disk where nothing else is asked for. */
 export const LARGE = 64e6;
 
@@ -34,14 +36,25 @@ function hold(name: string): Promise<void> {
   });
 }
 
-async function removeAbandoned() {
+async function namesIn(folder: FileSystemDirectoryHandle): Promise<string[]> {
+  const names: string[] = [];
+  for await (const name of folder.keys()) names.push(name);
+  return names;
+}
+
+/** Copies whose worker is gone. */
+export async function removeAbandonedInputs() {
+  const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle(INPUTS);
+  // What is open is locked, and stays.
+  for (const name of await namesIn(folder)) await folder.removeEntry(name).catch(() => {});
+}
+
+async function removeAbandonedOutputs() {
   const root = await navigator.storage.getDirectory();
   const folder = await root.getDirectoryHandle(FOLDER);
   const { held = [], pending = [] } = await navigator.locks.query();
   const names = new Set([...held, ...pending].map(({ name }) => name));
-  const owners: string[] = [];
-  for await (const owner of folder.keys()) owners.push(owner);
-  for (const owner of owners) {
+  for (const owner of await namesIn(folder)) {
     if (!names.has(lockOf(owner))) await folder.removeEntry(owner, { recursive: true }).catch(() => {});
   }
 }
@@ -70,7 +83,7 @@ export class Disk {
   clean() {
     if (this.#cleaned || !hasDisk()) return;
     this.#cleaned = true;
-    removeAbandoned().catch(() => {}); // there is none
+    for (const remove of [removeAbandonedInputs, removeAbandonedOutputs]) remove().catch(() => {}); // there are none
   }
 
   /** Does `work` with a place of its own, which is removed again if the work fails. */

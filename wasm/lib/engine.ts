@@ -2,7 +2,7 @@
 import * as Ort from 'onnxruntime-web/wasm';
 import type { Sample, TensorValue, WrittenInMemory } from '../octet.js';
 import { failure } from './error.js';
-import { bytesOf } from './readers.js';
+import { bytesOf, LARGEST_TO_RUN } from './readers.js';
 import { ARRAYS, asFailure, toTensor } from './tensors.js';
 import type { ModelFiles } from './types.js';
 
@@ -23,16 +23,13 @@ export function runtimeWith(threads: number): Runtime {
 
 export const describeRuntime = () => `ONNX Runtime ${Ort.env.versions.web ?? ''} in this browser`;
 
-// Above this a model does not fit the runtime's 32-bit memory beside its own copy.
-const MOST_BYTES = 1.5e9;
-
 function fromTensor(tensor: Ort.Tensor): TensorValue {
   const { buffer, byteOffset, byteLength } = tensor.data as Float32Array;
   return { type: tensor.type, dims: [...tensor.dims], data: new Uint8Array(buffer, byteOffset, byteLength) };
 }
 
 async function readable(source: ModelFiles): Promise<Bytes> {
-  if (bytesOf(source) > MOST_BYTES) {
+  if (bytesOf(source) > LARGEST_TO_RUN) {
     throw failure('unsupported', 'is too large to run in a page', 'octet quantize verifies it natively', source.name);
   }
   const read = async (blob: Blob) => new Uint8Array(await blob.arrayBuffer());

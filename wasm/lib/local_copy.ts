@@ -2,8 +2,8 @@
 // of the core nothing collects them: they would add up to several times the model. A file of the origin private file
 // system is read into one buffer, again and again.
 import type { ByteReader } from '../octet.js';
+import { INPUTS, removeAbandonedInputs } from './disk.js';
 
-const FOLDER = 'octet-inputs';
 const LARGE = 512e6;
 
 interface Copy {
@@ -16,17 +16,7 @@ const copies = new Map<string, Copy>();
 const keyOf = (blob: Blob) => (blob instanceof File ? `${blob.name} ${blob.size} ${blob.lastModified}` : '');
 
 async function folder(): Promise<FileSystemDirectoryHandle> {
-  return (await navigator.storage.getDirectory()).getDirectoryHandle(FOLDER, { create: true });
-}
-
-// What other workers left behind. Theirs that they still use are locked and stay.
-let cleaned = false;
-async function clean(from: FileSystemDirectoryHandle) {
-  if (cleaned) return;
-  cleaned = true;
-  const names: string[] = [];
-  for await (const name of from.keys()) names.push(name);
-  for (const name of names) await from.removeEntry(name).catch(() => {});
+  return (await navigator.storage.getDirectory()).getDirectoryHandle(INPUTS, { create: true });
 }
 
 async function forget(key: string, { name, access }: Copy, from: FileSystemDirectoryHandle) {
@@ -59,9 +49,10 @@ export async function copyLarge(blobs: Blob[]): Promise<void> {
   if (wanted.size === 0 && copies.size === 0) return;
   try {
     const here = await folder();
-    await clean(here);
     for (const [key, copy] of copies) if (!wanted.has(key)) await forget(key, copy, here);
-    for (const [key, blob] of wanted) if (!copies.has(key)) copies.set(key, await make(blob, here));
+    const missing = [...wanted].filter(([key]) => !copies.has(key));
+    if (missing.length > 0) await removeAbandonedInputs(); // of a worker that was ended before this one
+    for (const [key, blob] of missing) copies.set(key, await make(blob, here));
   } catch {
     // Read where they are, at the price of memory.
   }

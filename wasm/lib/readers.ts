@@ -44,6 +44,9 @@ export function openable(source: ModelFiles, asked?: (location: string, file: Bl
   };
 }
 
-/** With its external data. */
+/** Bytes above which a model does not fit the runtime's 32-bit memory beside its own copy. */
+export const LARGEST_TO_RUN = 1.5e9;
+
+/** Bytes of a model, with its external data. */
 export const bytesOf = ({ model, files = {} }: ModelFiles) =>
   Object.values(files).reduce((sum, file) => sum + file.size, model.size);

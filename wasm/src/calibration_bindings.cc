@@ -10,6 +10,7 @@
 
 #include "calibration_steps.h"
 #include "js_bridge.h"
+#include "octet/dtype.h"
 #include "octet/error.h"
 #include "octet/quantizer.h"
 #include "octet/samples.h"
@@ -19,12 +20,6 @@ namespace octet {
 namespace {
 
 using emscripten::val;
-
-std::uint64_t count_of(const val& value, const char* what) {
-  const double count = value.isNumber() ? value.as<double>() : -1;
-  if (!(count >= 0 && count < 9e15)) throw Error(ErrorCode::kUsage, what, "must be in bytes");
-  return static_cast<std::uint64_t>(count);
-}
 
 std::vector<std::string> each_once(std::vector<std::string> names, const std::vector<ChannelTap>& channels) {
   for (const ChannelTap& tap : channels) {
@@ -84,10 +79,10 @@ val CalibrationSteps::plan_segments(val request) {
     if (const val measured = request["sizes"]; !is_absent(measured)) {
       const val names = val::global("Object").call<val>("keys", measured);
       for (const auto& name : emscripten::vecFromJSArray<std::string>(names))
-        sizes[name] = count_of(measured[name], "sizes");
+        sizes[name] = byte_count(measured[name], "sizes");
     }
     const val budget = request["budget"];
-    segmented_.cut(sizes, is_absent(budget) ? std::numeric_limits<std::uint64_t>::max() : count_of(budget, "budget"));
+    segmented_.cut(sizes, is_absent(budget) ? std::numeric_limits<std::uint64_t>::max() : byte_count(budget, "budget"));
     val segments = val::array();
     for (const Segment& segment : segmented_.segments()) {
       val fields = val::object();
@@ -157,7 +152,7 @@ val CalibrationSteps::learned() {
 
 // False for what is no float tensor.
 bool CalibrationSteps::add(const std::string& name, const Tensor& tensor) {
-  if (!is_observed_type(tensor.type)) return false;
+  if (!is_float_type(tensor.type)) return false;
   std::vector<float> converted;
   std::span<const float> values{reinterpret_cast<const float*>(tensor.bytes.data()),
                                 tensor.bytes.size() / sizeof(float)};

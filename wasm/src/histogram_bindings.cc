@@ -47,15 +47,8 @@ val shown(const std::string& tensor, const ValueHistogram& histogram) {
 
 val weight_histograms(val request) {
   return guarded([&] {
-    const PlanOptions options = given_of(request).options.plan_options;
-    // Planned or not, the names are those of the prepared model.
     Model model = load(request);
-    PrepareOptions preparation;
-    preparation.keep_widened = true;  // as a quantizer does
-    if (options.prepare)
-      prepare(model, preparation);
-    else
-      normalize(model);
+    prepare_for_plan(model, given_of(request).options.plan_options.prepare);
     val result = val::array();
     const val tensors = request["tensors"];
     for (unsigned i = 0, count = tensors["length"].as<unsigned>(); i < count; ++i) {

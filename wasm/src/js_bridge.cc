@@ -139,6 +139,12 @@ bool is_view(const val& value) { return val::global("ArrayBuffer").call<bool>("i
 
 bool is_function(const val& value) { return value.typeOf().as<std::string>() == "function"; }
 
+std::uint64_t byte_count(const val& value, const char* what) {
+  const double count = value.isNumber() ? value.as<double>() : -1;
+  if (!(count >= 0 && count < 9e15)) throw Error(ErrorCode::kUsage, what, "must be in bytes");
+  return static_cast<std::uint64_t>(count);
+}
+
 std::string text_or(const val& value, const char* fallback) {
   return value.isString() ? value.as<std::string>() : fallback;
 }

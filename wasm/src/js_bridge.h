@@ -23,6 +23,8 @@ namespace octet {
 inline double number(std::uint64_t value) { return static_cast<double>(value); }
 inline bool is_absent(const emscripten::val& value) { return value.isUndefined() || value.isNull(); }
 bool is_function(const emscripten::val& value);
+// A number of bytes. Throws Error(kUsage) with `what` for anything else.
+std::uint64_t byte_count(const emscripten::val& value, const char* what);
 std::string text_or(const emscripten::val& value, const char* fallback);
 
 // Failures come back as { error }; only what a callback throws passes through as it is.

@@ -37,12 +37,9 @@ class LayerComparison {
   val plan_slices(val request) {
     return guarded([&] {
       const val budget = request["budget"];
-      if (!is_absent(budget) && !(budget.isNumber() && budget.as<double>() >= 0))
-        throw Error(ErrorCode::kUsage, "budget", "must be in bytes");
+      const std::uint64_t bytes = is_absent(budget) ? LayerSteps::kMemoryBudget : byte_count(budget, "budget");
       val slices = val::array();
-      for (const LayerSlice& slice :
-           steps_.cut(begun(), is_absent(budget) ? LayerSteps::kMemoryBudget
-                                                 : static_cast<std::uint64_t>(budget.as<double>()))) {
+      for (const LayerSlice& slice : steps_.cut(begun(), bytes)) {
         val fields = val::object();
         fields.set("reference", array_of(slice.reference));
         fields.set("candidate", array_of(slice.candidate));

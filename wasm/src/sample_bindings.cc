@@ -116,15 +116,13 @@ class OpenedSamples {
  private:
   // What a preview takes: the way from a pixel to the value that the model gets.
   val image() const {
-    const bool integer = picture_->type != kFloat && picture_->type != kFloat16 && picture_->type != kBfloat16 &&
-                         picture_->type != kDouble;
     val fields = val::object();
     fields.set("layout", std::string(picture_->layout == ImageLayout::kNhwc ? "nhwc" : "nchw"));
     fields.set("channels", picture_->channels);
     fields.set("width", size_of(picture_->width));
     fields.set("height", size_of(picture_->height));
     fields.set("order", std::string(options_.image.order == ImageOrder::kBgr ? "bgr" : "rgb"));
-    fields.set("scale", options_.image.scale.value_or(integer ? 1.0 : 1.0 / 255));
+    fields.set("scale", pixel_scale(*picture_, options_.image));
     fields.set("mean", array_of(options_.image.mean));
     fields.set("std", array_of(options_.image.deviation));
     return fields;

@@ -80,11 +80,9 @@ export const TARGETS: Entry[] = [
   { value: 'any', label: 'any of them', help: 'forms that are safe in a browser and on every processor' },
 ];
 
-/** What else choosing a target sets: types that are quick there. */
-export function presetOf(_target: Choices['target']): Partial<Choices> {
-  const { weight_type, activation_type, format, block_size, reduce_range } = DEFAULTS;
-  return { weight_type, activation_type, format, block_size, reduce_range };
-}
+const { weight_type, activation_type, format, block_size, reduce_range } = DEFAULTS;
+/** What choosing another target sets back: the core knows what is quick there. */
+export const PRESET: Partial<Choices> = { weight_type, activation_type, format, block_size, reduce_range };
 
 const WEIGHT_TYPES: Entry[] = [
   { value: 'qint8', label: '8 bits, signed', help: 'a quarter of the size; right for nearly every model' },

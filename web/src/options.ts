@@ -50,13 +50,11 @@ export const DEFAULTS: Choices = {
   image_std: '',
 };
 
-/** What quantize() of the package takes. */
-export interface Chosen extends Options {
-  smooth_quant?: number;
-  equalize?: boolean;
-  bias_correction?: boolean;
-  min_sqnr?: number;
-}
+/** Options that measure as they go, and so need samples. */
+export const SEARCHES = ['smooth_quant', 'equalize', 'bias_correction', 'min_sqnr'] as const;
+
+/** Whether quantizing is a search; the command line would search again, with its own runs. */
+export const searched = (options: Options): boolean => SEARCHES.some((name) => Boolean(options[name]));
 
 const bitsOf = (type: WeightType | ActivationType) => Number(/\d+$/.exec(type)![0]);
 
@@ -78,9 +76,9 @@ export function settled(choices: Choices): Choices {
 }
 
 /** Without what is so anyway. */
-export function toOptions(choices: Choices): Chosen {
+export function toOptions(choices: Choices): Options {
   const c = settled(choices);
-  const options: Chosen = { mode: c.mode, target: c.target, weight_type: c.weight_type };
+  const options: Options = { mode: c.mode, target: c.target, weight_type: c.weight_type };
   if (c.per_channel !== 'auto') options.per_channel = c.per_channel === 'channel';
   if (c.reduce_range) options.reduce_range = true;
   if (!c.prepare) options.prepare = false;
@@ -94,8 +92,8 @@ export function toOptions(choices: Choices): Chosen {
   return options;
 }
 
-function staticOptions(c: Choices): Chosen {
-  const options: Chosen = {};
+function staticOptions(c: Choices): Options {
+  const options: Options = {};
   if (c.format !== DEFAULTS.format) options.format = c.format;
   if (c.activation_type !== DEFAULTS.activation_type) options.activation_type = c.activation_type;
   if (c.symmetric_activations) options.symmetric_activations = true;
@@ -122,6 +120,9 @@ export function imageOptions(c: Choices): Record<string, unknown> {
     image_fit: c.image_fit,
   };
 }
+
+/** Weights only, with the default of everything: the widest plan. */
+export const WIDEST = toOptions({ ...DEFAULTS, mode: 'weights' });
 
 /** Whether both mean the same run. */
 export function sameChoices(a: Choices, b: Choices): boolean {

@@ -15,6 +15,8 @@ std::string dtype_name(int type);  // "float32", "int64" …; "type 17" for what
 
 int dtype_from(std::string_view name);  // the type of that name; kUndefined when there is none
 
+bool is_float_type(int type);  // float32, float16, bfloat16, float64
+
 // Bytes of one element; 0 for strings, 4-bit and unknown types.
 std::size_t dtype_size(int type);
 

@@ -57,6 +57,9 @@ struct ImageInput {
 // no axis of 1, 3 or 4 channels, several pictures at once, text. Error(kUsage) for options that the input cannot take.
 ImageInput image_input(const std::vector<ValueInfo>& inputs, const ImageOptions& options, const std::string& where);
 
+// What a pixel is multiplied by: the scale that is asked for, or the default of the input's type.
+double pixel_scale(const ImageInput& input, const ImageOptions& options);
+
 // In a line, for reports: "rgb, nchw, 224x224 by stretch, scale 1/255".
 std::string describe(const ImageInput& input, const ImageOptions& options);
 

@@ -11,9 +11,6 @@
 
 namespace octet {
 
-// Whether values of this element type are observed.
-bool is_observed_type(int type);
-
 // Which tensors had values that were NaN or infinite, and where first.
 class NonFinite {
  public:

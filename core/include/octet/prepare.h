@@ -38,6 +38,9 @@ struct PrepareOptions {
 // Error(kUsage) for options that do not fit the model.
 std::vector<PassReport> prepare(Model& model, const PrepareOptions& options = {});
 
+// What plans are made of, and name the tensors of: prepared with folded weights left wide, or only normalized.
+std::vector<PassReport> prepare_for_plan(Model& model, bool prepared);
+
 struct PassInfo {
   std::string_view name, summary;
   bool normalizes = false;  // runs in normalize() too

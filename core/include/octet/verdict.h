@@ -41,11 +41,15 @@ Verdict judge(const VerdictInput& input);
 std::string_view name_of(Judgement judgement);  // "ship", "dont", "cannot_tell"
 std::string_view name_of(Decider decider);      // "drift", "speed", "size", "nothing"
 
+// In milliseconds: a run shorter than this is mostly the runtime's own work around its operators, which integers do
+// not shrink.
+inline constexpr double kShortRunMs = 0.5;
+
 // What is known of a run besides its figures.
 struct RunFacts {
-  std::optional<int> integer_products, float_products, conversions;  // in the graph that the runtime made, where seen
-  std::optional<double> float_ms;                                    // median of the float model
-  std::size_t calibrated_on = 0;                                     // samples; 0: unknown or none
+  std::optional<int> integer_products, conversions;  // in the graph that the runtime made, where seen
+  std::optional<double> float_ms;                    // median of the float model
+  std::size_t calibrated_on = 0;                     // samples; 0: unknown or none
 };
 
 // One thing to try. The code is for programs: static, weights, dynamic, per_channel, method, keep_layers, more_samples,

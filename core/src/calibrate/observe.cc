@@ -1,10 +1,6 @@
 #include "octet/observe.h"
 
-#include "octet/tensor.h"
-
 namespace octet {
-
-bool is_observed_type(int type) { return type == kFloat || type == kFloat16 || type == kBfloat16 || type == kDouble; }
 
 void NonFinite::add(const std::string& tensor) {
   if (!touched_.insert(tensor).second) return;

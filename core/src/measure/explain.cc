@@ -11,8 +11,6 @@ namespace {
 
 // More would be a list to read, not a next step.
 constexpr std::size_t kMostAdvice = 3;
-// A run shorter than this is mostly the runtime's own work around its operators, which integers do not shrink.
-constexpr double kShortRunMs = 0.5;
 
 // What the plan does, as far as speed and drift depend on it.
 class Traits {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "octet/dtype.h"
 #include "octet/error.h"
 #include "octet/prepare.h"
 #include "octet/segments.h"
@@ -34,12 +35,10 @@ Match match(Model reference, Model& candidate, bool prepared) {
 
 Match best_match(const std::function<Model()>& open_reference, Model& candidate) {
   Model prepared = open_reference();
-  PrepareOptions options;
-  options.keep_widened = true;
-  prepare(prepared, options);
+  prepare_for_plan(prepared, true);
   Match best = match(std::move(prepared), candidate, true);
   Model plain = open_reference();
-  normalize(plain);
+  prepare_for_plan(plain, false);
   Match other = match(std::move(plain), candidate, false);
   return other.found() > best.found() ? std::move(other) : std::move(best);
 }
@@ -53,8 +52,6 @@ std::vector<std::string> input_names(const Model& model) {
 bool lists(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
-
-bool is_float(int type) { return type == kFloat || type == kFloat16 || type == kBfloat16 || type == kDouble; }
 
 const Tensor* look_up(const std::string& name, const Sample& values, const Sample& inputs) {
   if (const auto found = values.find(name); found != values.end()) return &found->second;
@@ -151,7 +148,7 @@ void LayerSteps::add_pair(const ValuePair& pair, const Sample& inputs, const Sam
   const Tensor* in_float = look_up(pair.name, reference, inputs);
   const Tensor* after = look_up(pair.after, candidate, inputs);
   const Tensor* before = pair.before.empty() ? nullptr : look_up(pair.before, candidate, inputs);
-  if (!in_float || !after || !is_float(in_float->type)) return;
+  if (!in_float || !after || !is_float_type(in_float->type)) return;
   meters_[pair.name].model.add({{"", *in_float}}, {{"", *after}});
   if (before) meters_[pair.name].rounding.add({{"", clamped(*before, pair)}}, {{"", *after}});
 }

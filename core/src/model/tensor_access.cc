@@ -188,11 +188,6 @@ std::uint64_t bytes_for(int data_type, std::uint64_t elements) {
   return elements * width;
 }
 
-bool is_float_type(int data_type) {
-  return data_type == TensorProto::FLOAT || data_type == TensorProto::FLOAT16 || data_type == TensorProto::BFLOAT16 ||
-         data_type == TensorProto::DOUBLE;
-}
-
 TensorBytes tensor_bytes(const TensorStore& store, const TensorProto& tensor) {
   const ElementTypeRow& row = row_of(tensor);
   if (row.bits == 0) fail(tensor, "text has no raw bytes");

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "octet/dtype.h"
 #include "octet/model.h"
 #include "onnx/onnx_pb.h"
 
@@ -24,22 +25,27 @@ std::uint64_t element_count(const onnx::TensorProto& tensor);
 std::uint64_t tensor_byte_size(const onnx::TensorProto& tensor);
 std::uint64_t bytes_for(int data_type, std::uint64_t elements);
 
-bool is_float_type(int data_type);  // FLOAT, FLOAT16, BFLOAT16, DOUBLE
-
 // Raw little-endian bytes, from raw_data, typed fields or the store. Functions that make tensors on demand keep the
 // store, never the model: a model's address changes, its store's does not.
 TensorBytes tensor_bytes(const TensorStore& store, const onnx::TensorProto& tensor);
-inline TensorBytes tensor_bytes(const Model& model, const onnx::TensorProto& tensor) { return tensor_bytes(model.store(), tensor); }
+inline TensorBytes tensor_bytes(const Model& model, const onnx::TensorProto& tensor) {
+  return tensor_bytes(model.store(), tensor);
+}
 
 // The tensor's values as float32 (any float type; double is rounded). Throws for other types.
 std::vector<float> tensor_as_float(const TensorStore& store, const onnx::TensorProto& tensor);
-inline std::vector<float> tensor_as_float(const Model& model, const onnx::TensorProto& tensor) { return tensor_as_float(model.store(), tensor); }
+inline std::vector<float> tensor_as_float(const Model& model, const onnx::TensorProto& tensor) {
+  return tensor_as_float(model.store(), tensor);
+}
 // The tensor's values as int64 (any integer type or bool). Throws for other types.
 std::vector<std::int64_t> tensor_as_int64(const TensorStore& store, const onnx::TensorProto& tensor);
-inline std::vector<std::int64_t> tensor_as_int64(const Model& model, const onnx::TensorProto& tensor) { return tensor_as_int64(model.store(), tensor); }
+inline std::vector<std::int64_t> tensor_as_int64(const Model& model, const onnx::TensorProto& tensor) {
+  return tensor_as_int64(model.store(), tensor);
+}
 
 // A new tensor with raw bytes: inline when small, else in the store.
-onnx::TensorProto make_tensor(Model& model, const std::string& name, int data_type, const std::vector<std::int64_t>& dims, std::vector<std::uint8_t> bytes);
+onnx::TensorProto make_tensor(Model& model, const std::string& name, int data_type,
+                              const std::vector<std::int64_t>& dims, std::vector<std::uint8_t> bytes);
 
 // A list of int64, as shapes and axes are given.
 onnx::TensorProto int_tensor(Model& model, const std::string& name, const std::vector<std::int64_t>& values);

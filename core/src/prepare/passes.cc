@@ -173,4 +173,11 @@ std::vector<PassReport> prepare(Model& model, const PrepareOptions& options) {
   return reports;
 }
 
+std::vector<PassReport> prepare_for_plan(Model& model, bool prepared) {
+  if (!prepared) return normalize(model);
+  PrepareOptions options;
+  options.keep_widened = true;
+  return prepare(model, options);
+}
+
 }  // namespace octet

@@ -54,9 +54,7 @@ Quantizer::Quantizer(Model model, const PlanOptions& options, const Plan* given,
   facts_ = facts_of(model);
   select_nodes(model, options);
   const bool prepared = given ? given->prepared : options.prepare;
-  PrepareOptions preparation;
-  preparation.keep_widened = true;
-  passes_ = prepared ? prepare(model, preparation) : normalize(model);
+  passes_ = prepare_for_plan(model, prepared);
   normalized_ = std::move(model);
   if (given) change_model(normalized_, *given);
   plan_ = given ? *given : make_plan(normalized_, options, progress);

@@ -215,6 +215,8 @@ int dtype_from(std::string_view name) {
   return kUndefined;
 }
 
+bool is_float_type(int type) { return type == kFloat || type == kFloat16 || type == kBfloat16 || type == kDouble; }
+
 std::size_t dtype_size(int type) {
   std::size_t size = 0;
   with_type(type, [&](auto value) { size = sizeof(value); });

@@ -9,8 +9,6 @@
 namespace octet {
 namespace {
 
-bool is_float(int type) { return type == kFloat || type == kFloat16 || type == kBfloat16 || type == kDouble; }
-
 bool holds_bytes(int type) {
   return type == kUint8 || type == kUint16 || type == kInt16 || type == kInt32 || type == kInt64 || type == kUint32 ||
          type == kUint64;
@@ -35,7 +33,7 @@ std::optional<std::int64_t> side_of(std::int64_t dim, std::optional<std::int64_t
 
 void check_numbers(const ImageInput& input, const ImageOptions& options, const std::string& wants) {
   const bool any = options.scale || !options.mean.empty() || !options.deviation.empty();
-  if (any && !is_float(input.type)) {
+  if (any && !is_float_type(input.type)) {
     throw Error(ErrorCode::kUsage, "--image-scale, --image-mean, --image-std", "pixels go in as they are: " + wants,
                 "leave them out");
   }
@@ -88,7 +86,7 @@ ImageInput image_input(const std::vector<ValueInfo>& inputs, const ImageOptions&
   ImageInput input;
   input.name = info.name;
   input.type = info.type;
-  if (!info.is_tensor || !(is_float(info.type) || holds_bytes(info.type))) refuse("it takes no pixels");
+  if (!info.is_tensor || !(is_float_type(info.type) || holds_bytes(info.type))) refuse("it takes no pixels");
   std::vector<std::int64_t> dims = info.dims;
   if (dims.empty()) dims.assign(4, -1);  // nothing is said of the shape
   input.rank = dims.size();
@@ -112,6 +110,10 @@ ImageInput image_input(const std::vector<ValueInfo>& inputs, const ImageOptions&
   return input;
 }
 
+double pixel_scale(const ImageInput& input, const ImageOptions& options) {
+  return options.scale.value_or(is_float_type(input.type) ? 1.0 / 255 : 1.0);
+}
+
 std::string describe(const ImageInput& input, const ImageOptions& options) {
   std::string text = input.channels == 1 ? "gray" : options.order == ImageOrder::kBgr ? "bgr" : "rgb";
   if (input.channels == 4) text += "a";
@@ -125,7 +127,7 @@ std::string describe(const ImageInput& input, const ImageOptions& options) {
   } else {
     text += "own size, which --image-size would set";
   }
-  if (!is_float(input.type)) return text + ", pixels as they are";
+  if (!is_float_type(input.type)) return text + ", pixels as they are";
   text += ", scale " + (options.scale ? number_text(*options.scale) : std::string("1/255"));
   if (!options.mean.empty()) text += ", mean " + list_text(options.mean);
   if (!options.deviation.empty()) text += ", std " + list_text(options.deviation);
@@ -170,7 +172,7 @@ Tensor tensor_from_pixels(const Pixels& pixels, const ImageInput& input, const I
   tensor.dims.insert(tensor.dims.end(), {pixels.size.height, pixels.size.width});
   if (last) tensor.dims.push_back(input.channels);
   tensor.bytes.resize(count * channels * size);
-  const double scale = options.scale.value_or(is_float(input.type) ? 1.0 / 255 : 1.0);
+  const double scale = pixel_scale(input, options);
   constexpr std::size_t kLevels = 256;
   for (std::size_t channel = 0; channel < channels; ++channel) {
     // A pixel has 256 values: each is computed and converted once.

@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "octet/dtype.h"
+
 namespace octet {
 namespace {
 
@@ -39,8 +41,6 @@ bool has_part(const std::vector<std::string>& words, std::string_view part) {
   return std::any_of(words.begin(), words.end(),
                      [&](const std::string& word) { return word.find(part) != std::string::npos; });
 }
-
-bool is_float(int type) { return type == kFloat || type == kDouble || type == kFloat16 || type == kBfloat16; }
 
 bool is_state(const std::vector<std::string>& words) {
   return has_part(words, "state") || has_part(words, "hidden") || has_part(words, "cache") ||
@@ -77,7 +77,7 @@ Role role_of_axis(const ValueInfo& input, std::size_t axis) {
   const std::size_t rank = input.dims.size();
   const bool plain = !is_state(words) && !has_part(words, "mask");
   // A float matrix of unknown width is most often a waveform, whatever its axis is called.
-  const bool waveform = is_float(input.type) && plain && axis + 1 == rank &&
+  const bool waveform = is_float_type(input.type) && plain && axis + 1 == rank &&
                         (rank == 2 || has_part(words, "audio") || has_part(words, "wav") || has_part(words, "speech"));
   if (waveform && (named == Role::kUnknown || named == Role::kSequence)) return Role::kAudio;
   if (named != Role::kUnknown) return named;
@@ -85,7 +85,7 @@ Role role_of_axis(const ValueInfo& input, std::size_t axis) {
     const bool per_item = has_part(words, "len") || has_part(words, "size") || has_word(words, {"sr", "rate"});
     return rank >= 2 || per_item ? Role::kBatch : Role::kSequence;
   }
-  const bool pixels = plain && (is_float(input.type) || input.type == kUint8);
+  const bool pixels = plain && (is_float_type(input.type) || input.type == kUint8);
   if (rank == 4 && pixels) {
     const bool channels_last = few_channels(input.dims[3]) && !few_channels(input.dims[1]);
     return axis == (channels_last ? 3u : 1u) ? Role::kChannel : Role::kSide;
@@ -187,7 +187,7 @@ InputKind guess_kind(const ValueInfo& input, const SyntheticOptions& options) {
   const bool few = input.dims.size() <= 1;
   if (input.type == kBool) return InputKind::kTrue;
   if (has_part(words, "mask")) return InputKind::kMask;
-  if (is_float(input.type)) {
+  if (is_float_type(input.type)) {
     if (few && has_word(words, {"speed", "scale", "rate", "temperature", "ratio", "factor"})) return InputKind::kOne;
     if (few && (has_part(words, "threshold") || has_word(words, {"iou", "conf"}))) return InputKind::kThreshold;
     return is_state(words) ? InputKind::kState : InputKind::kNormal;

@@ -37,7 +37,6 @@ Judged judged(const QuantizeReport& report, const Plan& plan) {
     }
     if (const auto& integers = report.verify->integers) {
       facts.integer_products = integers->integer_products();
-      facts.float_products = integers->float_products();
       facts.conversions = integers->conversions;
     }
   }

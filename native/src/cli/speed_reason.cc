@@ -5,12 +5,11 @@
 #include <vector>
 
 #include "cli/terminal.h"
+#include "octet/verdict.h"
 
 namespace octet {
 namespace {
 
-// A run shorter than this is mostly the runtime's own work around its operators, which integers do not shrink.
-constexpr double kShortRunMs = 0.5;
 // From here on there is nothing to explain but what made it so.
 constexpr double kFast = 1.5;
 

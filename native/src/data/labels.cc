@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/mapped_file.h"
+#include "octet/dtype.h"
 #include "octet/error.h"
 
 namespace octet {
@@ -29,8 +30,6 @@ bool flatten(const json& value, std::vector<std::int64_t>& rows, int depth = 0) 
          std::all_of(value.begin(), value.end(), [&](const json& item) { return flatten(item, rows, depth + 1); });
 }
 
-bool is_float(int type) { return type == kFloat || type == kDouble || type == kFloat16 || type == kBfloat16; }
-
 std::uint64_t width_of(const Tensor& output) {
   return output.dims.empty() || output.dims.back() < 0 ? 0 : static_cast<std::uint64_t>(output.dims.back());
 }
@@ -38,7 +37,7 @@ std::uint64_t width_of(const Tensor& output) {
 // Why labels are not about this output; empty when they are.
 std::string obstacle(const std::vector<std::int64_t>& labels, const Tensor& output) {
   const std::uint64_t width = width_of(output), elements = element_count(output.dims);
-  if (!is_float(output.type) || width < 2) return "has no scores to choose from along its last axis";
+  if (!is_float_type(output.type) || width < 2) return "has no scores to choose from along its last axis";
   if (elements != labels.size() * width) {
     return fmt::format("has {} rows, the labels {}", elements / width, labels.size());
   }

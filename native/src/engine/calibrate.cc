@@ -11,6 +11,7 @@
 
 #include "engine/model_session.h"
 #include "engine/worker_crew.h"
+#include "octet/dtype.h"
 #include "octet/error.h"
 #include "octet/observe.h"
 #include "octet/segments.h"
@@ -178,7 +179,7 @@ class CalibrationRun {
     std::vector<Job> jobs;
     for (const auto& name : names) {
       auto view = values.view(name);
-      if (!view || !is_observed_type(view->type)) continue;
+      if (!view || !is_float_type(view->type)) continue;
       Observation* observation = taps_.contains(name) ? &result_.ranges.tensors[name] : nullptr;
       const auto axis = axes_.find(name);
       const bool apart = axis != axes_.end();

@@ -1,7 +1,7 @@
 // What can be taken from a run: the model, the report, the plan, the ranges, the command line that does the same.
 import { CopyButton } from '../charts/frame';
+import { searched } from '../options';
 import type { Run } from '../state/runs';
-import { searched } from '../take/command_line';
 import { saveBlob, saveText } from '../take/download';
 import { planName, planText, rangesName, reportName } from '../take/names';
 import { reportJson } from '../take/report_json';

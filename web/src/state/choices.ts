@@ -1,6 +1,6 @@
 // What is chosen. It stands in the address, so that a link or a bookmark brings it back.
 import { signal } from '@preact/signals';
-import { presetOf } from '../option_fields';
+import { PRESET } from '../option_fields';
 import { fromHash, toHash } from '../option_url';
 import { DEFAULTS } from '../options';
 import type { Choices } from '../options';
@@ -12,7 +12,7 @@ export const choices = signal<Choices>(asked.choices);
 export const ignored = signal<string[]>(asked.ignored);
 
 export function choose(change: Partial<Choices>) {
-  const preset = change.target && change.target !== choices.value.target ? presetOf(change.target) : {};
+  const preset = change.target && change.target !== choices.value.target ? PRESET : {};
   choices.value = { ...choices.value, ...preset, ...change };
 }
 

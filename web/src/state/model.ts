@@ -6,6 +6,7 @@ import type { BundledModel } from '../bundled';
 import { asSamples, isSample, sorted } from '../dropped';
 import type { Given } from '../dropped';
 import { plural } from '../format';
+import { WIDEST } from '../options';
 import { choices } from './choices';
 import { octet } from './client';
 import { announcement, cancel, exclusively, problem } from './job';
@@ -76,7 +77,7 @@ async function look(given: Given[]) {
   const source = loaded.value!;
   await exclusively(['read', 'plan'], async (signal, tell) => {
     forget();
-    const { report, files } = await octet.inspect(source, { mode: 'weights' }, { signal, onProgress: tell });
+    const { report, files } = await octet.inspect(source, WIDEST, { signal, onProgress: tell });
     const read = new Set(Object.values(files));
     loaded.value = { ...source, files };
     inspected.value = report;

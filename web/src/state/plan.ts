@@ -1,7 +1,7 @@
 // What would become of the model with what is chosen, worked out anew whenever that changes: the core plans in no time.
 import { computed, effect, signal } from '@preact/signals';
 import type { Report, WorkError } from 'octet-wasm';
-import { toOptions } from '../options';
+import { toOptions, WIDEST } from '../options';
 import { choices } from './choices';
 import { octet } from './client';
 import { asError, job } from './job';
@@ -31,6 +31,11 @@ async function plan() {
   const mine = ++turn, started = performance.now();
   // What only measuring can tell does not change what is planned before.
   const { smooth_quant, equalize, bias_correction, min_sqnr, ...options } = toOptions(choices.peek());
+  if (JSON.stringify(options) === JSON.stringify(WIDEST)) {
+    // As it was when the model was opened: a large model is not read again for that.
+    made.value = { report: null, error: null };
+    return;
+  }
   let now: Planned;
   try {
     now = { report: (await octet.inspect(model, options)).report, error: null };

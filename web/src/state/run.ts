@@ -1,8 +1,8 @@
 // Quantizes with what is chosen, then checks and times the result: a Run.
 import { computed, signal } from '@preact/signals';
-import type { Comparison, Mode, ModelFiles, Stage } from 'octet-wasm';
-import { sameChoices, settled, toOptions } from '../options';
-import type { Chosen } from '../options';
+import { bytesOf, LARGEST_TO_RUN } from 'octet-wasm';
+import type { Comparison, Mode, ModelFiles, Options, Stage } from 'octet-wasm';
+import { sameChoices, searched, settled, toOptions } from '../options';
 import { choices, choose } from './choices';
 import { octet } from './client';
 import { announcement, asError, exclusively, problem } from './job';
@@ -19,14 +19,9 @@ export const awaited = signal(false);
 
 export const stale = computed(() => current.value !== null && !sameChoices(current.value.choices, choices.value));
 
-export const outputName = (name: string) => `${name.replace(/\.onnx$/i, '')}.int8.onnx`;
-
 // crypto.randomUUID() is for pages from localhost or over TLS alone.
 let made = 0;
 const newId = () => `${Date.now().toString(36)}-${(made++).toString(36)}`;
-
-const bytesOf = (model: Blob, files: Record<string, Blob> = {}) =>
-  Object.values(files).reduce((sum, { size }) => sum + size, model.size);
 
 /** What static mode lacks. */
 export const lacksSamples = computed(() => choices.value.mode === 'static' && calibration.value === null);
@@ -35,9 +30,6 @@ function stagesOf(mode: Mode, real: boolean): Stage[] {
   const first: Stage[] = mode === 'static' ? ['calibrate'] : [];
   return real ? [...first, 'plan', 'write', 'runtime', 'check', 'time'] : [...first, 'plan', 'write'];
 }
-
-// The runtime holds a model more than once; a browser's memory ends at 4 GB.
-const LARGEST_TO_RUN = 1.5e9;
 
 async function check(run: Run, source: ModelFiles, signal: AbortSignal, tell: Tell) {
   if (run.source.bytes > LARGEST_TO_RUN) {
@@ -70,20 +62,20 @@ async function check(run: Run, source: ModelFiles, signal: AbortSignal, tell: Te
 export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
   const source = loaded.value;
   if (!source || !inspected.value || lacksSamples.value) return;
-  const chosen = settled(choices.value), bytes = bytesOf(source.model, source.files);
+  const chosen = settled(choices.value), bytes = bytesOf(source);
   const { min_sqnr, ...others } = toOptions(chosen);
   // As on the command line, the floor is held where samples are real.
-  const options: Chosen = min_sqnr && isReal(checkedOn.value) ? { ...others, min_sqnr } : others;
+  const options: Options = min_sqnr && isReal(checkedOn.value) ? { ...others, min_sqnr } : others;
   const set = chosen.mode === 'static' ? calibration.value : null;
   awaited.value = reader === 'waits';
   await exclusively(stagesOf(chosen.mode, bytes <= LARGEST_TO_RUN), async (signal, tell) => {
     problem.value = null;
     const hooks = { signal, onProgress: tell };
     // What measures as it goes calibrates by itself, and more than once.
-    const measures = searches(options);
+    const measures = searched(options);
     const ranges = set && !measures ? await learn(source, set, chosen, hooks) : null;
     const request = {
-      ...options, output: outputName(source.name),
+      ...options,
       ...(ranges && { ranges: ranges.text }),
       ...(measures && set && { calib: sourceOf(set, chosen, 'calibration') }),
       ...(measures && isReal(checkedOn.value) && { data: sourceOf(checkedOn.value, chosen, 'evaluation') }),
@@ -103,10 +95,6 @@ export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
 }
 
 const samplesOf = (ranges: string): number => (JSON.parse(ranges) as { samples: number }).samples;
-
-// Options that measure as they go, and so need samples.
-const searches = ({ smooth_quant, equalize, bias_correction, min_sqnr }: Chosen) =>
-  Boolean(smooth_quant || equalize || bias_correction || min_sqnr);
 
 /** Leaves a node in float, and runs again. */
 export async function exclude(node: string) {

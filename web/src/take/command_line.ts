@@ -1,12 +1,5 @@
 // The same run on the command line: it gives the same bytes.
-import type { Options as CoreOptions } from 'octet-wasm';
-
-export type Options = CoreOptions & {
-  smooth_quant?: number;
-  equalize?: boolean;
-  bias_correction?: boolean;
-  min_sqnr?: number;
-};
+import type { Options } from 'octet-wasm';
 
 /** What the command reads and writes, by file name. */
 export interface CommandFiles {
@@ -16,13 +9,6 @@ export interface CommandFiles {
   ranges?: string;
   /** Where the run measured its way to a plan: the plan then says it all. */
   plan?: string;
-}
-
-// Options that search; the command line would search again with its own runs.
-const SEARCHES = ['smooth_quant', 'equalize', 'bias_correction', 'min_sqnr'] as const;
-
-export function searched(options: Options): boolean {
-  return SEARCHES.some((name) => options[name] !== undefined && options[name] !== false && options[name] !== 0);
 }
 
 type Flag = [flag: string, value?: string | number | readonly string[]];

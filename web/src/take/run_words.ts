@@ -1,8 +1,9 @@
 // What a run was made with and what came of it, in words and figures that several places show.
+import type { Options } from 'octet-wasm';
 import { bytesText, dbText, timesText } from '../format';
+import { searched } from '../options';
 import type { Run } from '../state/runs';
-import { commandLine, searched } from './command_line';
-import type { Options } from './command_line';
+import { commandLine } from './command_line';
 import { planName, rangesName } from './names';
 
 export const MODE_WORDS: Record<string, string> = { weights: 'Weights only', dynamic: 'Dynamic', static: 'Static' };
