@@ -28,6 +28,7 @@ _VOLATILE = [
     (re.compile(r"(?<= in TIME with )\S+ [kM]B"), "MEMORY"),
     (re.compile(r"largest error \S+ of the largest value"), "largest error"),  # of float sums in another order
     (re.compile(r"[^|]* core.*, load [^;]*; "), ""),  # the machine
+    (re.compile(r"^[^|]* cores?, .*load .*, governor .*"), "MACHINE"),
     (re.compile(r"\bx64-novnni\b|\bx64\b|\barm64\b"), "TARGET"),
 ]
 # Verdicts that differ in nothing but how fast the run was: they stand for each other, their size and drift stay.
@@ -52,7 +53,8 @@ _SHORT = {
     "a float run takes only TIME, and the work around each operator does not shrink",
     "what is no product, or has no faster integer kernel, takes the time",
 }
-_TIMED_COLUMNS = {"Latency (ms)", "Throughput", "Speedup", "median", "mean", "spread", "per second", "load", "speedup"}
+_TIMED_COLUMNS = {"Latency (ms)", "Throughput", "Speedup"}
+_TIMED_COLUMNS |= {"memory", "median", "mean", "spread", "outliers", "per second", "load", "speedup"}
 
 # Numbers may differ by this much, or this share where the unit has none: kernels of other processors round otherwise.
 _TOLERANCE = {"dB": 4.0, "%": 2.0, "MB": 0.01, "kB": 0.1}
@@ -98,20 +100,19 @@ def run(examples):
 
 
 def _columns_of(line):
-    return [cell.strip() for cell in line.split("|")]
+    return re.split(r" *\| *| {2,}", line.strip())
 
 
 def stable(text):
     """Lines without what cannot be the same twice."""
-    lines, timed = [], set()
+    lines, timed, width = [], set(), 0
     for line in text.strip().splitlines():
         if line.startswith(_ADVICE):
             continue
         cells = _columns_of(line)
-        if len(cells) > 1:
-            if _TIMED_COLUMNS & set(cells):
-                timed = {i for i, cell in enumerate(cells) if cell in _TIMED_COLUMNS}
-            line = " | ".join(cell for i, cell in enumerate(cells) if i not in timed)
+        if _TIMED_COLUMNS & set(cells) or len(cells) != width:  # another table, or none
+            timed, width = {i for i, cell in enumerate(cells) if cell in _TIMED_COLUMNS}, len(cells)
+        line = " | ".join(cell for i, cell in enumerate(cells) if i not in timed)
         for pattern, replacement in _VOLATILE:
             line = pattern.sub(replacement, line)
         for pattern in _VERDICTS:

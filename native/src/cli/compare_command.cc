@@ -24,7 +24,7 @@ struct CompareOptions {
   std::optional<double> min_sqnr;
   bool layers = false, json = false;
   std::string plan;
-  std::size_t exclude_worst = 0;
+  std::size_t exclude_worst = 0, rows = 20;
 };
 
 struct Layers {
@@ -95,7 +95,7 @@ void run(const CompareOptions& options) {
     const std::string accuracy = accuracy_line(result);
     if (!accuracy.empty()) std::cout << accuracy << "\n";
     if (!result.finite) std::cout << "the candidate gives NaN or infinity where the reference does not\n";
-    if (layers.layers) std::cout << layers_text(*layers.layers);
+    if (layers.layers) std::cout << layers_text(*layers.layers, options.rows);
     if (!layers.exclusions.empty()) std::cout << exclusions_text(layers.exclusions, result.worst_sqnr_db);
   }
   if (options.min_sqnr && result.worst_sqnr_db < *options.min_sqnr) {
@@ -117,6 +117,10 @@ void add_compare_command(CLI::App& app) {
       ->type_name("DB");
   command->add_flag("--layers", options->layers,
                     "also each value and weight: what its rounding alone loses, and all loss up to there");
+  command->add_option("--rows", options->rows, "with --layers: rows of each table, the worst first")
+      ->type_name("N")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command
       ->add_option("--exclude-worst", options->exclude_worst,
                    "with --layers and --plan: leave the worst 1 to N nodes in float and measure what that gives back")

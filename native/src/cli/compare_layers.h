@@ -33,7 +33,8 @@ std::vector<Exclusion> exclude_worst(const VerifyJob& job, const Plan& plan, con
 
 nlohmann::json layers_json(const LayersResult& layers);
 nlohmann::json exclusions_json(const std::vector<Exclusion>& exclusions);
-std::string layers_text(const LayersResult& layers);
+// The worst `most` of the values and of the weights.
+std::string layers_text(const LayersResult& layers, std::size_t most);
 // `sqnr_db`: of the model as it is.
 std::string exclusions_text(const std::vector<Exclusion>& exclusions, double sqnr_db);
 

@@ -13,12 +13,9 @@ namespace {
 using nlohmann::json;
 using Rows = std::vector<std::vector<std::string>>;
 
-// The worst are what anybody looks for; --json has all.
-constexpr std::size_t kMostRows = 20;
-
 std::string table(Rows rows, std::size_t all) {
   std::string text = format_table(rows, 2);
-  if (all + 1 > rows.size()) text += fmt::format("  and {} more: --json lists all\n", all + 1 - rows.size());
+  if (all + 1 > rows.size()) text += fmt::format("  and {} more: --rows and --json list them\n", all + 1 - rows.size());
   return text;
 }
 
@@ -44,13 +41,13 @@ json exclusions_json(const std::vector<Exclusion>& exclusions) {
   return list;
 }
 
-std::string layers_text(const LayersResult& layers) {
+std::string layers_text(const LayersResult& layers, std::size_t most) {
   std::string text = fmt::format(
       "values: {} of {} float values{} found again, {} of {} roundings\n", layers.layers.size(), layers.float_values,
       layers.prepared ? " of the prepared model" : "", layers.rounded_matched, layers.rounded);
   Rows rows = {{"value", "made by", "rounding alone", "against float", "largest error", "largest value"}};
   for (const LayerDrift& layer : layers.layers) {
-    if (rows.size() > kMostRows) break;
+    if (rows.size() > most) break;
     rows.push_back({layer.pair.name, layer.pair.op.empty() ? "input" : layer.pair.op,
                     layer.rounding ? format_db(layer.rounding->sqnr_db) : "-",
                     layer.model.comparable ? format_db(layer.model.sqnr_db) : layer.model.why_not,
@@ -63,7 +60,7 @@ std::string layers_text(const LayersResult& layers) {
                           : "");
   rows = {{"weight", "read by", "type", "SQNR", "largest error", "largest value"}};
   for (const WeightDrift& weight : layers.weights) {
-    if (rows.size() > kMostRows) break;
+    if (rows.size() > most) break;
     rows.push_back({weight.name, short_list(weight.nodes), weight.type, format_db(weight.sqnr_db),
                     fmt::format("{:.4g}", weight.max_abs_error), fmt::format("{:.4g}", weight.max_abs)});
   }
