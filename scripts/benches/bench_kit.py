@@ -33,6 +33,17 @@ def settings():
     return dict(word.split("=", 1) for word in words if "=" in word)
 
 
+def build_page(environ):
+    """The page as it is deployed, up to date."""
+    for command in (
+        [environ["OCTET_CMAKE"], "--preset", "wasm"],
+        ["ninja", "-C", "build/wasm", "octet_wasm"],
+        ["npm", "--prefix", "wasm", "run", "build"],
+        ["npm", "--prefix", "web", "run", "build"],
+    ):
+        subprocess.run(command, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL)
+
+
 def run(command):
     """Seconds and peak megabytes of a whole process. A child's peak starts with ours, so this process stays small."""
     with tempfile.TemporaryFile() as errors:

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from bench_kit import OCTET, PROJECT, environment, find_models, run, settings, title
+from bench_kit import OCTET, PROJECT, build_page, environment, find_models, run, settings, title
 
 MODELS = ["nudenet"]  # the zoo's detector of 12 MB
 MODES = ("dynamic", "weights")
@@ -14,16 +14,6 @@ MODES = ("dynamic", "weights")
 # The budgets of ARCHITECTURE.md
 MOST_TIMES_NATIVE, MOST_SECONDS = 2, 2
 SAMPLES = 8  # that outputs are compared on
-
-
-def build(environ):
-    for command in (
-        [environ["OCTET_CMAKE"], "--preset", "wasm"],
-        ["ninja", "-C", "build/wasm", "octet_wasm"],
-        ["npm", "--prefix", "wasm", "run", "build"],
-        ["npm", "--prefix", "web", "run", "build"],
-    ):
-        subprocess.run(command, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL)
 
 
 def native(model, mode, runs):
@@ -70,7 +60,7 @@ def show(result):
 
 def bench_web(options):
     environ = settings()
-    build(environ)
+    build_page(environ)
     results = {"environment": environment(), "runs": options.runs, "results": []}
     if not options.json:
         print(
