@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <thread>
 
-#include "data/mapped_file.h"
 #include "octet/error.h"
 
 namespace octet {
@@ -222,10 +221,5 @@ Target this_machine() {
 }
 
 unsigned machine_threads() { return std::max(1u, std::thread::hardware_concurrency()); }
-
-Model open_model(const std::filesystem::path& path) {
-  auto source = open_file(path);
-  return load_model(std::move(source), path.filename().string(), external_beside(path));
-}
 
 }  // namespace octet

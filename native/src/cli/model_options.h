@@ -1,4 +1,4 @@
-// Options that several commands share, and opening a model by its path.
+// Options that several commands share.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "data/open_model.h"
 #include "data/samples.h"
 #include "octet/facts.h"
 #include "octet/model.h"
@@ -77,8 +78,5 @@ struct QuantizationOptions {
 
 Target this_machine();
 unsigned machine_threads();
-
-// Maps and loads a model with its external data; `file_bytes` counts both.
-Model open_model(const std::filesystem::path& path);
 
 }  // namespace octet

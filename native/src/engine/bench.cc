@@ -70,12 +70,20 @@ class Bench {
     result_.runs = runs();
     result_.thresholds = job_.thresholds;
     result_.synthetic = !job_.data.has_value();
-    for (const unsigned threads : job_.threads) run_with(threads);
+    for (const unsigned threads : job_.threads) {
+      run_with(threads);
+      ++setting_;
+    }
     return std::move(result_);
   }
 
  private:
   std::size_t runs() const { return std::max<std::size_t>(job_.runs, 1); }
+
+  // `done` of the `count` that every thread setting has.
+  void tell(const char* stage, std::size_t done, std::size_t count) const {
+    if (job_.progress) job_.progress(stage, setting_ * count + done, job_.threads.size() * count);
+  }
 
   void run_with(unsigned threads) {
     const std::size_t first_row = result_.rows.size();
@@ -85,10 +93,13 @@ class Bench {
       row.model = job_.models[i];
       row.threads = threads;
       row.file_bytes = bytes_of(job_, i);
-      if (job_.memory) row.memory = memory_of(i, threads);
+      if (!job_.memory) continue;
+      tell("memory", i, job_.models.size());
+      row.memory = memory_of(i, threads);
     }
     for (std::size_t i = 0; i < job_.models.size(); ++i) {
       BenchRow& row = result_.rows[first_row + i];
+      tell("load", i, job_.models.size());
       const auto start = std::chrono::steady_clock::now();
       try {
         sessions[i] = Session::from_file(job_.models[i], {.optimize = true, .threads = threads});
@@ -134,7 +145,9 @@ class Bench {
   // Numbers of a model that computes something else would mean nothing, so outputs are compared before time is taken.
   void compare(std::vector<std::optional<Session>>& sessions, std::size_t first_row) {
     std::vector<DriftMeter> meters(sessions.size());
+    std::size_t compared = 0;
     for (const Sample& sample : samples_) {
+      tell("compare", compared++, samples_.size());
       std::optional<Sample> reference;
       for (std::size_t i = 0; i < sessions.size(); ++i) {
         if (!sessions[i]) continue;
@@ -164,9 +177,12 @@ class Bench {
       rows.push_back(first_row + i);
     }
     if (timed.empty()) return;
-    const InterleaveResult times = time_interleaved(
-        timed, samples_,
-        {.warmup = job_.warmup, .runs = runs(), .seconds = job_.seconds * static_cast<double>(timed.size())});
+    const InterleaveResult times =
+        time_interleaved(timed, samples_,
+                         {.warmup = job_.warmup,
+                          .runs = runs(),
+                          .seconds = job_.seconds * static_cast<double>(timed.size()),
+                          .progress = [this](std::size_t rounds) { tell("time", rounds, runs()); }});
     result_.cut_short = result_.cut_short || times.cut_short;
     for (std::size_t i = 0; i < timed.size(); ++i) {
       BenchRow& row = result_.rows[rows[i]];
@@ -190,6 +206,7 @@ class Bench {
 
   const BenchJob& job_;
   BenchResult result_;
+  std::size_t setting_ = 0;  // of threads, that is at work
   std::vector<Sample> samples_;
   Load load_;
 };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
@@ -28,6 +29,8 @@ struct BenchJob {
   Thresholds thresholds;                   // of the verdicts
   bool memory = true;                      // measure it, in a process of its own for each model and thread setting
   std::vector<std::uint64_t> model_bytes;  // with external data; missing or 0: the file's own size
+  // Called with "memory", "load", "compare" or "time" and how much of it is done, over all thread settings.
+  std::function<void(const char* stage, std::size_t done, std::size_t total)> progress = {};
 };
 
 // A run that took longer than the median and this many median absolute deviations is an outlier: the machine was at

@@ -22,6 +22,7 @@ namespace octet {
 namespace {
 
 constexpr std::size_t kMaxOutput = std::size_t{64} << 20;
+constexpr double kWatchMilliseconds = 200;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -44,12 +45,16 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, std::strin
   argv.push_back(nullptr);
   const pid_t parent = ::getpid();
   const char* path = executable.c_str();
+  sigset_t no_signals;
+  ::sigemptyset(&no_signals);
 
   process_ = ::fork();
   if (process_ == 0) {
     // Only calls that are safe after fork in a program with threads.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(126);
+    ::sigprocmask(SIG_SETMASK, &no_signals, nullptr);
+    ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);  // a connection of the parent would not end with it
     ::dup2(ends[1], STDIN_FILENO);
     ::dup2(ends[1], STDOUT_FILENO);
     ::execv(path, argv.data());
@@ -74,7 +79,8 @@ ChildProcess::~ChildProcess() {
 }
 
 // Sends the input and collects the output until the child closes its end.
-void ChildProcess::exchange(ChildResult& result, double deadline) {
+void ChildProcess::exchange(ChildResult& result, double deadline, const Watcher& watcher) {
+  const double longest = watcher ? kWatchMilliseconds : 60'000;
   std::size_t sent = 0;
   std::array<char, 65536> chunk;
   if (input_.empty()) ::shutdown(socket_, SHUT_WR);
@@ -85,8 +91,12 @@ void ChildProcess::exchange(ChildResult& result, double deadline) {
       return;
     }
     pollfd wanted{socket_, static_cast<short>(sent < input_.size() ? POLLIN | POLLOUT : POLLIN), 0};
-    const int ready = ::poll(&wanted, 1, static_cast<int>(std::min(left * 1000 + 1, 60'000.0)));
+    const int ready = ::poll(&wanted, 1, static_cast<int>(std::min(left * 1000 + 1, longest)));
     if (ready < 0 && errno != EINTR) fail("waiting failed", errno);
+    if (watcher && !watcher({})) {
+      result.unwanted = true;
+      return;
+    }
     if (ready <= 0) continue;
     if ((wanted.revents & POLLOUT) != 0 && sent < input_.size()) {
       const ssize_t count = ::send(socket_, input_.data() + sent, input_.size() - sent, MSG_NOSIGNAL);
@@ -97,21 +107,26 @@ void ChildProcess::exchange(ChildResult& result, double deadline) {
     if ((wanted.revents & (POLLIN | POLLHUP | POLLERR)) != 0) {
       const ssize_t count = ::recv(socket_, chunk.data(), chunk.size(), 0);
       if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) return;
-      if (count > 0) result.output.append(chunk.data(), static_cast<std::size_t>(count));
+      if (count > 0 && watcher) {
+        result.unwanted = !watcher({chunk.data(), static_cast<std::size_t>(count)});
+        if (result.unwanted) return;
+      } else if (count > 0) {
+        result.output.append(chunk.data(), static_cast<std::size_t>(count));
+      }
       if (result.output.size() > kMaxOutput) return;
     }
   }
 }
 
-ChildResult ChildProcess::wait(double timeout_seconds) {
+ChildResult ChildProcess::wait(double timeout_seconds, const Watcher& watcher) {
   ChildResult result;
-  exchange(result, started_ + timeout_seconds);
+  exchange(result, started_ + timeout_seconds, watcher);
   ::close(std::exchange(socket_, -1));
   // Whatever still runs has no reader any more; one that merely finishes is left to.
   int status = 0;
   rusage usage{};
   pid_t ended = 0;
-  const double patience = now() + (result.timed_out ? 0 : 2);
+  const double patience = now() + (result.timed_out || result.unwanted ? 0 : 2);
   while ((ended = ::wait4(process_, &status, WNOHANG, &usage)) == 0 && now() < patience) ::usleep(1000);
   if (ended == 0) {
     ::kill(process_, SIGKILL);

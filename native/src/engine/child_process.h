@@ -4,14 +4,17 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace octet {
 
 struct ChildResult {
   bool timed_out = false;
-  int exit_status = -1;  // -1 when a signal ended it
+  bool unwanted = false;  // the watcher had it killed
+  int exit_status = -1;   // -1 when a signal ended it
   int signal = 0;
   double seconds = 0;
   std::uint64_t peak_bytes = 0;  // as wait4 says: never less than this program held when it started the child
@@ -28,11 +31,14 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  // To be called once. After `timeout_seconds` the child is killed.
-  ChildResult wait(double timeout_seconds);
+  // Called with what the child wrote as it comes, and with nothing several times a second; false kills the child.
+  using Watcher = std::function<bool(std::string_view output)>;
+
+  // To be called once. After `timeout_seconds` the child is killed. With a watcher the result has no output.
+  ChildResult wait(double timeout_seconds, const Watcher& watcher = {});
 
  private:
-  void exchange(ChildResult& result, double deadline);
+  void exchange(ChildResult& result, double deadline, const Watcher& watcher);
 
   std::string input_;
   int process_ = -1, socket_ = -1;

@@ -25,6 +25,7 @@ InterleaveResult time_interleaved(const std::vector<const Session*>& sessions, c
       const std::size_t turn = (round + i) % sessions.size();
       result.milliseconds[turn].push_back(sessions[turn]->time_run(samples[round % samples.size()]));
     }
+    if (options.progress) options.progress(round + 1);
   }
   return result;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "engine/engine.h"
@@ -13,6 +14,7 @@ struct InterleaveOptions {
   std::size_t warmup = 5;  // runs of each session that are not counted
   std::size_t runs = 50;   // counted runs of each
   double seconds = 0;      // stop after a round that ends later than this, counted from the first warm-up; 0: never
+  std::function<void(std::size_t rounds)> progress = {};  // called between counted rounds
 };
 
 struct InterleaveResult {
