@@ -12,6 +12,7 @@
 #include "engine/peak_memory.h"
 #include "engine/verify.h"
 #include "octet/error.h"
+#include "serve/job_child.h"
 
 namespace {
 
@@ -44,6 +45,8 @@ int main(int argc, char** argv) {
   try {
     if (argc == 2 && std::strcmp(argv[1], octet::kVerifyCommand) == 0) return octet::verify_child_main();
     if (argc == 2 && std::strcmp(argv[1], octet::kMemoryCommand) == 0) return octet::memory_child_main();
+    if (argc == 2 && std::strcmp(argv[1], octet::kBenchCommand) == 0) return octet::bench_child_main();
+    if (argc == 2 && std::strcmp(argv[1], octet::kCalibrateCommand) == 0) return octet::calibrate_child_main();
     CLI::App app{"Makes ONNX models small and fast, and proves it."};
     app.footer(kFooter);
     app.require_subcommand(1);
@@ -55,6 +58,7 @@ int main(int argc, char** argv) {
     octet::add_calibrate_command(app);
     octet::add_compare_command(app);
     octet::add_bench_command(app);
+    octet::add_serve_command(app);
     try {
       app.parse(argc, argv);
     } catch (const CLI::CallForHelp& help) {
