@@ -34,12 +34,14 @@ class BoundedStream final : public httplib::Stream {
  private:
   bool wait(short events);
   void count(char c);
+  bool is_too_long() const;
 
   const int socket_;
   std::array<char, 65536> buffer_;
   std::size_t at_ = 0, end_ = 0;
   bool in_head_ = true;
   std::size_t head_bytes_ = 0, line_bytes_ = 0;
+  std::array<char, 6> line_start_{};
   char last_ = 0;
   std::uint64_t body_bytes_ = 0, sent_bytes_ = 0;
   double waited_ = 0;  // seconds, since the first lines or for them
