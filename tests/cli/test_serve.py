@@ -4,11 +4,13 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import stat
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from octet_cli import BINARY, EXIT, PROJECT, octet, quantize
@@ -247,6 +249,18 @@ def test_the_browser_gets_an_address_that_works_once(page, tmp_path):
     process.terminate()
     assert process.wait(PATIENCE) == 0
     process.stdout.close()
+
+
+def test_the_page_of_a_package_is_found(tmp_path):
+    """bin/octet and share/octet/page, as scripts/package lays them out; and what is said where there is none."""
+    (tmp_path / "bin").mkdir()
+    program = Path(shutil.copy2(BINARY, tmp_path / "bin/octet"))
+    refused = subprocess.run([program, "serve", "--no-open"], capture_output=True, text=True, check=False)
+    assert refused.returncode == EXIT["read"] and "npm --prefix web run build" in refused.stderr
+    (tmp_path / "share/octet/page").mkdir(parents=True)
+    (tmp_path / "share/octet/page/index.html").write_text("the package's page")
+    with serving(None, tmp_path / "temporary", program=program) as server:
+        assert server.ask("GET", "/").body == b"the package's page"
 
 
 def test_what_it_cannot_begin_with_is_said(page, tmp_path):

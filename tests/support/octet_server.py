@@ -34,8 +34,9 @@ class Answer:
 
 
 class Server:
-    def __init__(self, page, temporary, *options):
-        command = [BINARY, "serve", "--port", "0", "--no-open", "--page", page, *options]
+    def __init__(self, page, temporary, *options, program=BINARY):
+        """`page` None: the program's own."""
+        command = [program, "serve", "--port", "0", "--no-open", *(("--page", page) if page else ()), *options]
         self.temporary = temporary
         self.process = subprocess.Popen(
             list(map(str, command)),
@@ -132,9 +133,9 @@ def soon(condition):
 
 
 @contextmanager
-def serving(page, temporary, *options):
+def serving(page, temporary, *options, **more):
     temporary.mkdir(exist_ok=True)
-    server = Server(page, temporary, *options)
+    server = Server(page, temporary, *options, **more)
     try:
         yield server
     finally:
