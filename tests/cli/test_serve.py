@@ -108,8 +108,9 @@ def test_models_are_timed_natively(server, tmp_path):
     answer = server.ask("POST", "/api/bench", json.dumps(question))
     report = answer.lines[-1]["report"]
     assert report["samples"] >= 3 and not report["synthetic"] and str(server.temporary) not in answer.body.decode()
-    one = server.ask("POST", "/api/bench", json.dumps({**question, "data": samples[0].name}))
-    assert one.lines[-1]["report"]["samples"] >= 1
+    question |= {"data": samples[0].name, "samples": {"limit": 1}}
+    one = server.ask("POST", "/api/bench", json.dumps(question))
+    assert one.lines[-1]["report"]["samples"] == 1
 
     synthetic = {"models": models, "synthetic": {"count": 3, "seed": 5}, "memory": False, **BRIEF}
     report = server.ask("POST", "/api/bench", json.dumps(synthetic)).lines[-1]["report"]
