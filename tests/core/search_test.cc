@@ -113,6 +113,9 @@ Outcome broken_off(const PlanOptions& options, std::optional<double> floor, cons
       case SearchQuestion::Kind::kCheck:
         engine.answer(worth(question->model));
         break;
+      case SearchQuestion::Kind::kMeasure:
+        ADD_FAILURE() << "no question of this search";
+        return {};
     }
   }
   return outcome_of(search, questions);

@@ -95,6 +95,8 @@ class SearchSteps {
           engine_.answer(db);
           break;
         }
+        case SearchQuestion::Kind::kMeasure:
+          throw Error(ErrorCode::kInternal, "answer", "this search measures no time");
       }
       question_ = nullptr;
       calibration_.reset();
@@ -117,7 +119,7 @@ class SearchSteps {
   }
 
  private:
-  static constexpr const char* kAsks[] = {"calibrate", "observe", "check"};
+  static constexpr const char* kAsks[] = {"calibrate", "observe", "check", "measure"};
 
   void begin() {
     meter_ = DriftMeter();

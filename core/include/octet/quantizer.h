@@ -55,9 +55,13 @@ class Quantizer {
   // The model that a plan (this one's, or a changed copy of it) makes of the input.
   Model apply(const Plan& plan) const;
 
+  // On the same stored tensors.
+  Quantizer copy() const;
+  // Of the same prepared model, planned anew. The lists of nodes are those of the first time.
+  Quantizer planned_as(const PlanOptions& options) const;
+
  private:
   Quantizer() = default;
-  Quantizer copy() const;
   void plan_again(const Plan& before);
 
   PlanOptions options_;

@@ -10,22 +10,24 @@
 #include <variant>
 #include <vector>
 
-#include "octet/search_engine.h"
+#include "octet/auto_engine.h"
 
 namespace octet {
 
 struct SearchQuestion {
-  enum class Kind { kCalibrate, kObserve, kCheck };
+  enum class Kind { kCalibrate, kObserve, kCheck, kMeasure };
   Kind kind = Kind::kCheck;
   Model model;                            // to run
   std::vector<std::string> taps = {};     // kCalibrate: values whose ranges are wanted
   std::string fingerprint = {};           // kCalibrate: of the model
   std::vector<ChannelTap> channels = {};  // kObserve: values wanted by channels
+  Effort effort = Effort::kDrift;         // kMeasure
+  Plan plan = {};                         // kMeasure: that made the model
   std::string stage = {};                 // what it is for, in words, and how far that is
   std::size_t done = 0, total = 0;
 };
 
-class ReplayEngine final : public SearchEngine {
+class ReplayEngine final : public AutoEngine {
  public:
   // `seconds`: a clock. `given`: ranges known already, for the model that they were learned from.
   explicit ReplayEngine(std::function<double()> seconds, std::optional<LearnedRanges> given = {});
@@ -38,10 +40,12 @@ class ReplayEngine final : public SearchEngine {
   void answer(LearnedRanges learned);
   void answer(ChannelObservations observed);
   void answer(std::optional<double> sqnr_db);
+  void answer(std::optional<Measurement> measured);
 
   std::optional<LearnedRanges> calibrate(const Quantizer& quantizer) override;
   ChannelObservations observe(const Model& model, const std::vector<ChannelTap>& taps) override;
   std::optional<double> check(const Quantizer& quantizer, const Plan& plan) override;
+  std::optional<Measurement> measure(const Quantizer& quantizer, const Plan& plan, Effort effort) override;
   void start_clock(double seconds) override;
   bool out_of_time() override;
   void tell(const std::string& stage, std::size_t done, std::size_t total) override;
@@ -49,7 +53,8 @@ class ReplayEngine final : public SearchEngine {
 
  private:
   // Answers and what the clock said, in the order of asking.
-  using Answer = std::variant<LearnedRanges, ChannelObservations, std::optional<double>, bool>;
+  using Answer =
+      std::variant<LearnedRanges, ChannelObservations, std::optional<double>, std::optional<Measurement>, bool>;
   struct BrokenOff {};
 
   template <class Kind>

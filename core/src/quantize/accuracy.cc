@@ -17,8 +17,20 @@ Quantizer Quantizer::copy() const {
   result.options_ = options_;
   result.facts_ = facts_;
   result.normalized_ = normalized_.clone();
+  result.fingerprint_ = fingerprint_;  // until the model is changed
   result.passes_ = passes_;
   result.plan_ = plan_;
+  return result;
+}
+
+Quantizer Quantizer::planned_as(const PlanOptions& options) const {
+  check_options(options);
+  Quantizer result = copy();
+  result.options_ = options;
+  result.plan_ = make_plan(result.normalized_, options);
+  result.plan_.prepared = plan_.prepared;
+  result.plan_.equalized = plan_.equalized;
+  result.plan_.smoothed = plan_.smoothed;
   return result;
 }
 
@@ -34,6 +46,7 @@ Equalized Quantizer::equalized() const {
   Equalized result{copy()};
   Plan plan = plan_;
   plan.equalized = true;
+  result.quantizer.fingerprint_.clear();
   result.pairs = equalize_model(result.quantizer.normalized_);
   result.quantizer.plan_again(plan);
   return result;
@@ -50,6 +63,7 @@ Smoothed Quantizer::smoothed(const ChannelObservations& observed, double alpha) 
   if (!(alpha >= 0 && alpha <= 1))
     throw Error(ErrorCode::kUsage, "--smooth-quant", "must lie between 0 and 1", "use 0.5");
   Smoothed result{copy()};
+  result.quantizer.fingerprint_.clear();
   Model& model = result.quantizer.normalized_;
   Plan plan = plan_;
   for (Smoothing& smoothing : smoothable(model, plan_)) {

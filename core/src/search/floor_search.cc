@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "octet/measure.h"
+#include "search/plan_edits.h"
 #include "search/words.h"
 
 namespace octet {
@@ -15,53 +16,10 @@ constexpr double kWorthTurning = 1;
 // Integers → fused kernel → folded → folded with scales along the other axis → float.
 constexpr int kMostSteps = 4;
 
-bool share_tensor(const NodePlan& a, const NodePlan& b) {
-  return std::any_of(a.weights.begin(), a.weights.end(), [&](const auto& tensor) {
-    return std::find(b.weights.begin(), b.weights.end(), tensor) != b.weights.end();
-  });
-}
-
-// Everything in float but `node`, and those it shares a stored tensor with: they cannot be told apart.
-Plan only(const Plan& plan, const std::string& node) {
-  Plan alone = plan;
-  const auto self =
-      std::find_if(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& entry) { return entry.node == node; });
-  for (const NodePlan& other : plan.nodes) {
-    if (other.node == node || share_tensor(*self, other)) continue;
-    while (!demote(alone, other.node, "").empty()) {
-    }
-  }
-  return alone;
-}
-
-bool is_product(const std::string& op) {
-  return op == "Conv" || op == "ConvTranspose" || op == "MatMul" || op == "Gemm";
-}
-
-std::vector<std::string> active_nodes(const Plan& plan) {
-  std::vector<std::string> nodes;
-  for (const NodePlan& node : plan.nodes) {
-    // What only lies between static products follows them. A product whose weight is small has none in the list.
-    const bool between = node.action == Action::kStatic && node.weights.empty() && !is_product(node.op);
-    if (node.action != Action::kKeep && !between) nodes.push_back(node.node);
-  }
-  return nodes;
-}
-
 bool computes_in_integers(const Plan& plan, const std::string& name) {
   return std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& node) {
     return node.node == name && (node.action == Action::kDynamic || node.action == Action::kStatic);
   });
-}
-
-std::vector<std::string> retreat_node(Plan& plan, const std::string& node, int steps, const std::string& why) {
-  std::vector<std::string> changed;
-  for (int step = 0; step < steps; ++step) {
-    auto now = demote(plan, node, why);
-    if (now.empty()) break;
-    changed = std::move(now);
-  }
-  return changed;
 }
 
 }  // namespace
@@ -88,7 +46,7 @@ void FloorSearch::rank() {
     engine_.tell("finding the nodes that hurt", suspects_.size(), nodes_.size());
     const std::string& node = nodes_[suspects_.size()];
     // Without time left the remaining nodes count as the worst: unknown is not good.
-    const double db = engine_.out_of_time() ? -kSqnrEqual : sqnr_of(only(plan_, node));
+    const double db = engine_.out_of_time() ? -kSqnrEqual : sqnr_of(only(plan_, {node}));
     suspects_.push_back({node, db});
     engine_.settle();
   }

@@ -26,6 +26,10 @@ void ReplayEngine::answer(ChannelObservations observed) { take(SearchQuestion::K
 
 void ReplayEngine::answer(std::optional<double> sqnr_db) { take(SearchQuestion::Kind::kCheck, sqnr_db); }
 
+void ReplayEngine::answer(std::optional<Measurement> measured) {
+  take(SearchQuestion::Kind::kMeasure, std::move(measured));
+}
+
 void ReplayEngine::take(SearchQuestion::Kind kind, Answer answer) {
   if (!question_ || question_->kind != kind)
     throw Error(ErrorCode::kUsage, "answer", question_ ? "another question stands" : "nothing was asked",
@@ -72,6 +76,14 @@ ChannelObservations ReplayEngine::observe(const Model& model, const std::vector<
 std::optional<double> ReplayEngine::check(const Quantizer& quantizer, const Plan& plan) {
   if (const auto* sqnr_db = next<std::optional<double>>()) return *sqnr_db;
   ask(SearchQuestion{SearchQuestion::Kind::kCheck, quantizer.apply(plan)});
+}
+
+std::optional<Measurement> ReplayEngine::measure(const Quantizer& quantizer, const Plan& plan, Effort effort) {
+  if (const auto* measured = next<std::optional<Measurement>>()) return *measured;
+  SearchQuestion question{SearchQuestion::Kind::kMeasure, quantizer.apply(plan)};
+  question.effort = effort;
+  question.plan = plan;
+  ask(std::move(question));
 }
 
 void ReplayEngine::start_clock(double seconds) { end_ = seconds_() + seconds; }

@@ -12,5 +12,6 @@ void add_calibrate_command(CLI::App& app);
 void add_compare_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
 void add_serve_command(CLI::App& app);
+void add_auto_command(CLI::App& app);
 
 }  // namespace octet

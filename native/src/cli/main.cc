@@ -9,6 +9,7 @@
 #include "cli/commands.h"
 #include "cli/terminal.h"
 #include "data/mapped_file.h"
+#include "engine/measure_candidates.h"
 #include "engine/peak_memory.h"
 #include "engine/verify.h"
 #include "octet/error.h"
@@ -47,6 +48,7 @@ int main(int argc, char** argv) {
     if (argc == 2 && std::strcmp(argv[1], octet::kMemoryCommand) == 0) return octet::memory_child_main();
     if (argc == 2 && std::strcmp(argv[1], octet::kBenchCommand) == 0) return octet::bench_child_main();
     if (argc == 2 && std::strcmp(argv[1], octet::kCalibrateCommand) == 0) return octet::calibrate_child_main();
+    if (argc == 2 && std::strcmp(argv[1], octet::kMeasureCommand) == 0) return octet::measure_child_main();
     CLI::App app{"Makes ONNX models small and fast, and proves it."};
     app.footer(kFooter);
     app.require_subcommand(1);
@@ -59,6 +61,7 @@ int main(int argc, char** argv) {
     octet::add_compare_command(app);
     octet::add_bench_command(app);
     octet::add_serve_command(app);
+    octet::add_auto_command(app);
     try {
       app.parse(argc, argv);
     } catch (const CLI::CallForHelp& help) {

@@ -73,7 +73,16 @@ json parse_file(const std::filesystem::path& path) {
 AccuracyMeter::AccuracyMeter(const std::filesystem::path& data) {
   const std::filesystem::path path = data / "labels.json";
   std::error_code fault;
-  if (!std::filesystem::is_regular_file(path, fault)) return;
+  if (std::filesystem::is_regular_file(path, fault)) read(path);
+}
+
+AccuracyMeter AccuracyMeter::of_file(const std::filesystem::path& labels) {
+  AccuracyMeter meter;
+  meter.read(labels);
+  return meter;
+}
+
+void AccuracyMeter::read(const std::filesystem::path& path) {
   constexpr const char* kNoNumbers = "labels.json holds something else than whole numbers";
   try {
     const json document = parse_file(path);

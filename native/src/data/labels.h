@@ -29,6 +29,7 @@ class AccuracyMeter {
  public:
   // `data` as given to open_samples; labels stand in folders only.
   explicit AccuracyMeter(const std::filesystem::path& data);
+  static AccuracyMeter of_file(const std::filesystem::path& labels);
 
   // `sample` is its place in file-name order, from 0; `name` the name of its file.
   void add(std::size_t sample, const std::string& name, const Sample& reference, const Sample& candidate);
@@ -38,6 +39,9 @@ class AccuracyMeter {
 
  private:
   using Rows = std::vector<std::int64_t>;
+
+  AccuracyMeter() = default;
+  void read(const std::filesystem::path& labels);
 
   const Rows* rows_of(std::size_t sample, const std::string& name) const;
   void find_output(const Rows& labels, const Sample& reference);

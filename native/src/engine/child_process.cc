@@ -32,9 +32,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 }  // namespace
 
-ChildProcess::ChildProcess(const std::vector<std::string>& arguments, std::string input,
-                           const std::filesystem::path& executable)
-    : input_(std::move(input)), started_(now()) {
+StartedChild start_child(const std::vector<std::string>& arguments, const std::filesystem::path& executable) {
   // One socket serves as both of the child's streams: unlike a pipe it can be written to without SIGPIPE.
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail("no channel can be opened", errno);
@@ -48,8 +46,8 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, std::strin
   sigset_t no_signals;
   ::sigemptyset(&no_signals);
 
-  process_ = ::fork();
-  if (process_ == 0) {
+  const pid_t process = ::fork();
+  if (process == 0) {
     // Only calls that are safe after fork in a program with threads.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(126);
@@ -62,12 +60,20 @@ ChildProcess::ChildProcess(const std::vector<std::string>& arguments, std::strin
   }
   const int code = errno;
   ::close(ends[1]);
-  if (process_ < 0) {
+  if (process < 0) {
     ::close(ends[0]);
     fail("no process can be started", code);
   }
-  socket_ = ends[0];
-  ::fcntl(socket_, F_SETFL, O_NONBLOCK);
+  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  return {process, ends[0]};
+}
+
+ChildProcess::ChildProcess(const std::vector<std::string>& arguments, std::string input,
+                           const std::filesystem::path& executable)
+    : input_(std::move(input)), started_(now()) {
+  const StartedChild child = start_child(arguments, executable);
+  process_ = child.process;
+  socket_ = child.socket;
 }
 
 ChildProcess::~ChildProcess() {

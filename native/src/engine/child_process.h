@@ -21,6 +21,14 @@ struct ChildResult {
   std::string output;            // what the child wrote to its standard output
 };
 
+// A process that runs `executable arguments` with one socket as both its standard streams, and ends when the thread
+// that started it does.
+struct StartedChild {
+  int process = -1, socket = -1;
+};
+// Throws Error(kRun) when no process can be made.
+StartedChild start_child(const std::vector<std::string>& arguments, const std::filesystem::path& executable);
+
 class ChildProcess {
  public:
   // Starts at once; `input` is what the child reads from its standard input. The child also ends when the thread that

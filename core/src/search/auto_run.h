@@ -1,0 +1,117 @@
+// The search behind octet/auto_search.h: what it keeps, how it asks, and its stages.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "octet/accuracy_steps.h"
+#include "octet/auto_search.h"
+#include "search/auto_choice.h"
+#include "search/drop_search.h"
+
+namespace octet {
+
+struct AutoSearch::Impl {
+  struct Ended {};  // thrown where no more answers are to be had
+  enum class Stage { kAnchors, kMethods, kCorrections, kStatic, kDynamic, kWide, kWeights, kRefine, kConfirm, kDone };
+
+  // A model as it is planned one way: what plans of candidates are changes of.
+  struct Base {
+    std::string name, what;  // what: in words
+    Quantizer quantizer;
+    Plan plan;
+    std::optional<std::size_t> whole = {};  // the candidate with all of it
+    std::optional<bool> worth = {};         // taking it apart
+    std::unique_ptr<DropSearch> drop = {};
+  };
+
+  // Answers what the accuracy steps ask, through the log.
+  class Asking final : public SearchEngine {
+   public:
+    explicit Asking(Impl& search) : search_(search) {}
+    std::optional<LearnedRanges> calibrate(const Quantizer& quantizer) override { return search_.calibrate(quantizer); }
+    ChannelObservations observe(const Model& model, const std::vector<ChannelTap>& taps) override {
+      return search_.engine.observe(model, taps);
+    }
+    std::optional<double> check(const Quantizer& quantizer, const Plan& plan) override {
+      return search_.ask(quantizer, plan, Effort::kDrift).sqnr_db;
+    }
+    void start_clock(double) override {}
+    bool out_of_time() override { return search_.late(); }
+    void tell(const std::string& stage, std::size_t done, std::size_t total) override {
+      search_.engine.tell(stage, done, total);
+    }
+    void settle() override { search_.commit(); }
+
+   private:
+    Impl& search_;
+  };
+
+  Impl(Quantizer given, const PlanOptions& plan_options, const AutoBudget& wanted, AutoEngine& runtime,
+       MeasurementLog& answers);
+  void run();
+
+  // From the log, else from the engine.
+  Measurement ask(const Quantizer& of, const Plan& plan, Effort effort);
+  // In the log already. Its time counts once.
+  const Measurement& known_as(const std::string& key);
+  std::optional<LearnedRanges> calibrate(const Quantizer& of);
+  // What was asked so far is not asked again.
+  void commit();
+  bool late() const;
+
+  Base* base_of(const std::string& name);
+  Base& add_base(const std::string& name, Quantizer of);
+  // One whose plan has nodes of this action; null where there would be none.
+  Base* planned(const std::string& name, Mode mode, Action action, QuantType activations = QuantType::kUint8);
+  Base* best_static();
+  // Times a plan, once. Returns which candidate it is.
+  std::size_t time(const Base& base, const std::string& what, const Plan& plan, std::vector<std::string> moved = {},
+                   bool is_float = false);
+  void whole(Base& base);
+  bool keeps(const Base* base) const;
+  double low_of_best() const;
+  DropSearch::Hooks hooks(Base& base);
+
+  void step();
+  void anchors();
+  void shrink();
+  void methods();
+  void corrections();
+  void drop(Base* base, const char* kind);
+  void widen();
+  void drop_weights();
+  void refine();
+  void confirm();
+
+  Quantizer quantizer;
+  PlanOptions options;
+  AutoBudget budget;
+  AutoEngine& engine;
+  MeasurementLog& log;
+  Asking asking;
+
+  Stage stage = Stage::kAnchors;
+  std::vector<std::unique_ptr<Base>> bases;
+  std::set<std::string> without, skipped;                         // bases: that have no nodes, that are no use
+  std::map<std::string, std::shared_ptr<LearnedRanges>> learned;  // by the model's fingerprint
+  std::vector<AutoCandidate> candidates;
+  std::map<std::string, std::size_t> timed;       // candidates by the key of their measurement
+  std::map<std::string, std::string> answered;    // keys by what was looked at
+  std::set<std::string> counted, counted_before;  // whose time is in `spent`
+  double spent = 0, spent_before = 0;
+  std::unique_ptr<AccuracySteps> steps;
+  std::size_t before_steps = 0;
+  bool corrected = false;
+  std::optional<bool> float_wins, wide_wanted;
+  std::vector<std::string> step_notes;
+  std::optional<std::string> ended;
+};
+
+}  // namespace octet

@@ -1,0 +1,212 @@
+// What the automatic search tries, stage by stage.
+#include "octet/floor_search.h"
+#include "search/auto_run.h"
+#include "search/plan_edits.h"
+#include "search/words.h"
+
+namespace octet {
+namespace {
+
+// How often the chosen one is timed for longer, and another may turn out to be it.
+constexpr int kMostConfirmed = 4;
+constexpr double kSmoothing = 0.5;
+
+std::string plural(std::size_t count, const std::string& word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+void AutoSearch::Impl::step() {
+  switch (stage) {
+    case Stage::kAnchors:
+      return anchors();
+    case Stage::kMethods:
+      return methods();
+    case Stage::kCorrections:
+      return corrections();
+    case Stage::kStatic:
+      return drop(best_static(), "in float or found while running");
+    case Stage::kDynamic:
+      return drop(base_of("dynamic"), "in other forms");
+    case Stage::kWide:
+      return widen();
+    case Stage::kWeights:
+      return drop_weights();
+    case Stage::kRefine:
+      return refine();
+    case Stage::kConfirm:
+      return confirm();
+    case Stage::kDone:
+      return;
+  }
+}
+
+void AutoSearch::Impl::anchors() {
+  if (Base* base = planned("static", Mode::kStatic, Action::kStatic)) whole(*base);
+  if (Base* base = planned("dynamic", Mode::kDynamic, Action::kDynamic)) whole(*base);
+  Base* weights = planned("weights only", Mode::kWeights, Action::kWeights);
+  if (weights) {
+    whole(*weights);
+    Plan folded = weights->plan;
+    if (!fold_matrices(folded, "the fused kernel may be slower").empty())
+      time(*weights, "weights only, folded", folded);
+  }
+  Base* plain = base_of("float");
+  if (!plain) {
+    Quantizer of = weights ? weights->quantizer.copy() : quantizer.copy();
+    plain = &add_base("float", std::move(of));
+    plain->plan = all_float(std::move(plain->plan));
+  }
+  time(*plain, "float, prepared", plain->plan, {}, true);
+  if (budget.max_bytes) shrink();
+}
+
+// Fewer bits only where 8 are too many.
+void AutoSearch::Impl::shrink() {
+  const bool fits = std::any_of(candidates.begin(), candidates.end(), [&](const AutoCandidate& candidate) {
+    return candidate.measured.runs && candidate.measured.bytes <= *budget.max_bytes;
+  });
+  if (fits) return;
+  Base* base = base_of("weights in 4 bits");
+  if (!base) {
+    PlanOptions changed = options;
+    changed.mode = Mode::kWeights;
+    changed.weight_type = QuantType::kInt4;
+    base = &add_base("weights in 4 bits", quantizer.planned_as(changed));
+  }
+  whole(*base);
+}
+
+// The same ranges read another way: nearer at no cost.
+void AutoSearch::Impl::methods() {
+  Base* base = base_of("static");
+  if (!base || keeps(base)) return;
+  const auto ranges = learned.find(base->quantizer.fingerprint());
+  if (ranges == learned.end()) return;
+  Plan best = base->plan;
+  const double usual_db = ask(base->quantizer, best, Effort::kDrift).sqnr_db;
+  double best_db = usual_db;
+  RangeMethod method_of_best = options.method;
+  std::vector<std::string> tried{"ranges by " + std::string(name_of(options.method)) + ": " + decibels(usual_db)};
+  for (const RangeMethod method : {RangeMethod::kMinMax, RangeMethod::kPercentile, RangeMethod::kEntropy}) {
+    if (late()) break;
+    engine.tell("trying ranges", 0, 1);
+    Plan plan = with_method(base->plan, ranges->second->ranges, method);
+    const double db = ask(base->quantizer, plan, Effort::kDrift).sqnr_db;
+    tried.push_back("ranges by " + std::string(name_of(method)) + ": " + decibels(db));
+    if (db <= best_db) continue;
+    best_db = db;
+    best = std::move(plan);
+    method_of_best = method;
+  }
+  step_notes.insert(step_notes.end(), tried.begin(), tried.end());
+  if (best_db > usual_db) {
+    base->what = base->name + ", ranges by " + std::string(name_of(method_of_best));
+    base->quantizer.plan() = best;
+    base->plan = std::move(best);
+    base->whole.reset();
+  }
+}
+
+void AutoSearch::Impl::corrections() {
+  Base* base = base_of("static");
+  if (!base) return;
+  whole(*base);
+  if (steps || (!keeps(base) && !late())) {  // what was begun is ended
+    if (!steps) {
+      PlanOptions asked = options;
+      asked.mode = Mode::kStatic;
+      asked.equalize = true;
+      asked.smooth_quant = kSmoothing;
+      steps = std::make_unique<AccuracySteps>(base->quantizer.copy(), asked, asking);
+      before_steps = base->quantizer.plan().notes.size();
+    }
+    steps->run();
+    if (!corrected) {
+      corrected = true;
+      const Plan& plan = steps->quantizer().plan();
+      for (std::size_t i = before_steps; i < plan.notes.size(); ++i) step_notes.push_back(plan.notes[i]);
+      if (plan.equalized || !plan.smoothed.empty()) {
+        // Rather than in place: candidates are of the model as it was.
+        Quantizer of = steps->quantizer().copy();
+        bases.push_back(std::make_unique<Base>(Base{"static, corrected", "static, corrected", std::move(of), plan}));
+      }
+    }
+  }
+  if (Base* better = base_of("static, corrected")) whole(*better);
+}
+
+// Takes nodes out of a base that is fast and too far off, until it is near enough.
+void AutoSearch::Impl::drop(Base* base, const char* kind) {
+  if (!base) return;
+  whole(*base);
+  const AutoCandidate& all = candidates[*base->whole];
+  if (keeps_drift(all.measured, budget)) return;
+  const Speedup speed = all.measured.speedup.value_or(Speedup{});
+  // Decided once: what comes of it counts among the best from then on.
+  if (!base->worth) base->worth = !all.measured.runs || speed.high >= std::max(1.0, low_of_best());
+  if (!*base->worth) {
+    skipped.insert(base->name);
+    return;
+  }
+  if (!base->drop) base->drop = std::make_unique<DropSearch>(base->plan, budget.min_sqnr_db, hooks(*base));
+  base->drop->run();
+  if (!base->drop->reached()) return;
+  if (active_nodes(base->drop->plan()).empty()) return;  // that is the float model
+  const auto moved = base->drop->moved();
+  time(*base, base->what + ", " + plural(moved.size(), "node") + " out of integers", base->drop->plan(), moved);
+  if (const auto mixed = base->drop->mixed())
+    time(*base, base->what + ", " + plural(moved.size(), "node") + " " + kind, *mixed, moved);
+}
+
+// Activations of 16 bits are near, and slow where the runtime has no kernel for them: only where 8 bits gave nothing.
+void AutoSearch::Impl::widen() {
+  if (!base_of("static")) return;
+  if (!wide_wanted) wide_wanted = low_of_best() <= 1 && !late();
+  if (!*wide_wanted) return;
+  if (Base* wide = planned("static, 16-bit activations", Mode::kStatic, Action::kStatic, QuantType::kUint16))
+    whole(*wide);
+}
+
+// Only where nothing else came of it: its one gain is the file.
+void AutoSearch::Impl::drop_weights() {
+  if (!float_wins) {
+    const auto best = choose(candidates, budget);
+    float_wins = best && candidates[*best].is_float;
+  }
+  if (*float_wins) drop(base_of("weights only"), "in other forms");
+}
+
+// A product alone between float nodes may cost more in conversions than its integers gain.
+void AutoSearch::Impl::refine() {
+  const auto best = choose(candidates, budget);
+  if (!best || late()) return;
+  const AutoCandidate chosen = candidates[*best];
+  const Base& base = *bases[chosen.base];
+  const auto lone = lone_products(chosen.plan);
+  if (lone.empty()) return;
+  Plan plan = chosen.plan;
+  auto moved = chosen.moved;
+  for (const std::string& node : lone) {
+    to_weights(plan, node, "alone between float nodes, its conversions cost more than its integers gain");
+    moved.push_back(node);
+  }
+  if (active_nodes(plan).empty() || !keeps_drift(ask(base.quantizer, plan, Effort::kDrift), budget)) return;
+  time(base, chosen.what + ", " + plural(lone.size(), "lone product") + " as well", plan, moved);
+}
+
+void AutoSearch::Impl::confirm() {
+  for (int i = 0; i < kMostConfirmed; ++i) {
+    const auto best = choose(candidates, budget);
+    if (!best || candidates[*best].confirmed) return;
+    engine.tell("timing the best for longer", 0, 1);
+    AutoCandidate& chosen = candidates[*best];
+    const Measurement again = ask(bases[chosen.base]->quantizer, chosen.plan, Effort::kConfirm);
+    chosen.measured = again;
+    chosen.confirmed = true;
+    commit();
+  }
+}
+
+}  // namespace octet

@@ -1,0 +1,73 @@
+// Which nodes of a plan its loss comes from, and the fewest that must leave integers for a budget to hold.
+//
+// Rounding adds noise, and that of parts adds up about to that of the whole. So nodes are looked at in stretches, one
+// stretch alone in integers at a time; the noisiest is halved until what is left of stretches no longer matters.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "octet/auto_search.h"
+
+namespace octet {
+
+class DropSearch {
+ public:
+  struct Hooks {
+    // Of the plan that is made; asked again under the same name, it costs nothing.
+    std::function<Measurement(const std::string& name, const std::function<Plan()>& make, Effort effort)> measure;
+    std::function<bool(const Measurement&)> holds;  // the budget
+    std::function<bool()> late;
+    std::function<void(const std::string& stage, std::size_t done, std::size_t total)> tell;
+  };
+  // `floor_db`: about what holds. The hooks stay good as long as this.
+  DropSearch(Plan plan, double floor_db, Hooks hooks);
+
+  // From the beginning: what was measured before an engine broke it off costs nothing.
+  void run();
+
+  bool reached() const { return reached_; }
+  Plan plan() const { return with(levels_); }
+  // The same with matrices in integers whose ranges are found while they run, instead of in float, where that holds.
+  std::optional<Plan> mixed() const;
+  std::vector<std::string> moved() const;  // worst first
+  std::vector<Sensitivity> sensitivities() const;
+
+ private:
+  enum class Level { kDynamic, kWeights, kFloat };
+  using Levels = std::map<std::string, Level>;
+  struct Group {
+    std::size_t begin = 0, end = 0;  // of nodes_
+    double alone_db = 0;
+    std::optional<double> without_db = {};
+    std::size_t size() const { return end - begin; }
+  };
+
+  void split(double share);
+  void weigh();
+  bool fewest();
+  void put_back();
+  void soften(Levels& levels, Level to, std::vector<std::string> nodes);
+  bool holds(const Levels& levels) const;
+  Plan with(const Levels& levels) const;
+  static std::string name_of(const Levels& levels);
+  std::string why(const std::string& node) const;
+  double alone(std::size_t begin, std::size_t end) const;
+
+  Plan plan_;
+  double floor_;
+  Hooks hooks_;
+  std::vector<std::string> nodes_;  // in graph order
+  double all_db_ = 0;
+  std::vector<Group> groups_;
+  std::vector<std::string> order_;  // single nodes, those first that must go first
+  Levels levels_, mixed_;
+  std::vector<std::string> moved_;
+  bool reached_ = false;
+};
+
+}  // namespace octet

@@ -1,0 +1,198 @@
+#include "engine/measure_candidates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "data/labels.h"
+#include "engine/engine.h"
+#include "engine/interleave.h"
+#include "engine/measure_json.h"
+#include "octet/error.h"
+
+namespace octet {
+namespace {
+
+using nlohmann::json;
+
+constexpr double kTimeout = 300;
+// Samples and what the float model gives for them are held; what would take more than this, or longer to run, is not.
+constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+constexpr double kMostSeconds = 15;
+constexpr std::size_t kTimedSamples = 4;
+
+struct Timing {
+  std::size_t runs;
+  double seconds;
+};
+constexpr Timing kTiming{40, 0.8}, kLongTiming{150, 3};
+
+struct Judged {
+  Sample sample, reference;
+  std::string name;
+  std::size_t place = 0;
+};
+
+std::uint64_t bytes_of(const Sample& sample) {
+  std::uint64_t bytes = 0;
+  for (const auto& [name, tensor] : sample) bytes += tensor.bytes.size();
+  return bytes;
+}
+
+// The float model and what it gives.
+class Reference {
+ public:
+  explicit Reference(const MeasureJob& job) : job_(job) {
+    const auto start = std::chrono::steady_clock::now();
+    try {
+      const Session plain = Session::from_file(job.float_model, {.optimize = false, .threads = job.threads});
+      const auto reader = open_samples(job.data, plain.inputs(), job.samples);
+      std::uint64_t bytes = 0;
+      while (std::optional<Sample> sample = reader->next()) {
+        Sample reference = plain.run(*sample);
+        bytes += bytes_of(*sample) + bytes_of(reference);
+        samples_.push_back({std::move(*sample), std::move(reference), reader->name(), reader->place()});
+        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
+        if (bytes > kMostBytes || elapsed.count() > kMostSeconds) break;
+      }
+      baseline_.emplace(Session::from_file(job.float_model, {.threads = job.threads}));
+    } catch (const Error& fault) {
+      if (fault.code() != ErrorCode::kRun) throw;
+      throw Error(ErrorCode::kRun, job.float_model.filename().string(),
+                  "the float model does not run: " + fault.problem(), fault.next());
+    }
+    if (samples_.empty()) throw Error(ErrorCode::kData, job.data.string(), "there are no samples");
+    for (std::size_t i = 0; i < std::min(kTimedSamples, samples_.size()); ++i) timed_.push_back(samples_[i].sample);
+  }
+
+  json answer(const json& question) const {
+    Measurement measured;
+    try {
+      const Session candidate =
+          Session::from_file(question.at("candidate").get<std::string>(), {.threads = job_.threads});
+      const auto effort = static_cast<Effort>(question.at("effort").get<int>());
+      compare(candidate, effort == Effort::kGlance ? std::min(kGlanceSamples, samples_.size()) : samples_.size(),
+              measured);
+      if (measured.runs && effort >= Effort::kSpeed)
+        time(candidate, effort == Effort::kConfirm ? kLongTiming : kTiming, measured);
+    } catch (const Error& fault) {
+      if (fault.code() != ErrorCode::kRun) throw;
+      measured = {};
+      measured.error = fault.problem();
+      measured.sqnr_db = measured.lowest_db = measured.highest_db = -kSqnrEqual;
+    }
+    json reply = {{"runs", measured.runs},           {"error", measured.error},
+                  {"samples", measured.samples},     {"sqnr_db", measured.sqnr_db},
+                  {"lowest_db", measured.lowest_db}, {"highest_db", measured.highest_db},
+                  {"float_ms", measured.float_ms},   {"candidate_ms", measured.candidate_ms}};
+    if (measured.drop) reply["drop"] = *measured.drop;
+    if (measured.speedup) reply["speedup"] = speedup_json(*measured.speedup);
+    return reply;
+  }
+
+ private:
+  void compare(const Session& candidate, std::size_t count, Measurement& measured) const {
+    DriftMeter all;
+    AccuracyMeter accuracy = job_.labels ? AccuracyMeter::of_file(*job_.labels) : AccuracyMeter(job_.data);
+    measured.lowest_db = kSqnrEqual;
+    measured.highest_db = -kSqnrEqual;
+    bool finite = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Judged& one = samples_[i];
+      const Sample outputs = candidate.run(one.sample);
+      DriftMeter alone;
+      all.add(one.reference, outputs);
+      alone.add(one.reference, outputs);
+      accuracy.add(one.place, one.name, one.reference, outputs);
+      measured.lowest_db = std::min(measured.lowest_db, alone.worst_sqnr_db());
+      measured.highest_db = std::max(measured.highest_db, alone.worst_sqnr_db());
+      ++measured.samples;
+    }
+    for (const OutputDrift& output : all.result()) finite = finite && output.finite;
+    measured.sqnr_db = all.worst_sqnr_db();
+    measured.runs = finite;
+    if (!finite) measured.error = "it gives NaN or infinity where the float model does not";
+    if (const auto result = accuracy.result())
+      measured.drop = 100 * (result->reference - result->candidate);
+    else if (job_.needs_labels && count == samples_.size())
+      throw Error(ErrorCode::kData, "labels",
+                  accuracy.why_not().empty() ? "there are none for these samples" : accuracy.why_not(),
+                  "pass --labels FILE that fits the samples of --eval, or use --min-sqnr instead of --max-drop");
+  }
+
+  void time(const Session& candidate, const Timing& timing, Measurement& measured) const {
+    const std::vector<const Session*> pair{&*baseline_, &candidate};
+    const InterleaveResult times =
+        time_interleaved(pair, timed_, {.warmup = 2, .runs = timing.runs, .seconds = timing.seconds});
+    measured.speedup = paired_speedup(times.milliseconds[0], times.milliseconds[1]);
+    measured.float_ms = latency_stats(times.milliseconds[0]).median_ms;
+    measured.candidate_ms = latency_stats(times.milliseconds[1]).median_ms;
+  }
+
+  MeasureJob job_;
+  std::vector<Judged> samples_;
+  std::vector<Sample> timed_;
+  std::optional<Session> baseline_;
+};
+
+json to_json(const MeasureJob& job) {
+  json document = {{"float_model", job.float_model.string()},
+                   {"data", job.data.string()},
+                   {"samples", to_json(job.samples)},
+                   {"needs_labels", job.needs_labels},
+                   {"threads", job.threads}};
+  if (job.labels) document["labels"] = job.labels->string();
+  return document;
+}
+
+MeasureJob job_from_json(const json& document) {
+  MeasureJob job;
+  job.float_model = document.at("float_model").get<std::string>();
+  job.data = document.at("data").get<std::string>();
+  job.samples = sample_options_from_json(document.at("samples"));
+  document.at("needs_labels").get_to(job.needs_labels);
+  document.at("threads").get_to(job.threads);
+  if (document.contains("labels")) job.labels = document.at("labels").get<std::string>();
+  return job;
+}
+
+}  // namespace
+
+CandidateMeter::CandidateMeter(const MeasureJob& job, const std::filesystem::path& executable)
+    : child_(kMeasureCommand, to_json(job), executable) {}
+
+Measurement CandidateMeter::measure(const std::filesystem::path& candidate, std::uint64_t bytes, Effort effort) {
+  const auto answer = child_.ask({{"candidate", candidate.string()}, {"effort", static_cast<int>(effort)}}, kTimeout);
+  Measurement measured;
+  measured.bytes = bytes;
+  if (!answer.result) {
+    measured.error = answer.why_not;
+    measured.sqnr_db = measured.lowest_db = measured.highest_db = -kSqnrEqual;
+    return measured;
+  }
+  const json& reply = *answer.result;
+  reply.at("runs").get_to(measured.runs);
+  reply.at("error").get_to(measured.error);
+  reply.at("samples").get_to(measured.samples);
+  reply.at("sqnr_db").get_to(measured.sqnr_db);
+  reply.at("lowest_db").get_to(measured.lowest_db);
+  reply.at("highest_db").get_to(measured.highest_db);
+  reply.at("float_ms").get_to(measured.float_ms);
+  reply.at("candidate_ms").get_to(measured.candidate_ms);
+  if (reply.contains("drop")) measured.drop = reply.at("drop").get<double>();
+  if (reply.contains("speedup")) measured.speedup = speedup_from_json(reply.at("speedup"));
+  return measured;
+}
+
+int measure_child_main() {
+  return answer_lines("measuring", [](const json& greeting) -> Answerer {
+    auto reference = std::make_shared<Reference>(job_from_json(greeting));
+    return [reference](const json& question) { return reference->answer(question); };
+  });
+}
+
+}  // namespace octet
