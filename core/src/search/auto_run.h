@@ -84,7 +84,8 @@ struct AutoSearch::Impl {
   void shrink();
   void methods();
   void corrections();
-  void drop(Base* base, const char* kind);
+  DropSearch::Level first_level(const Base& base);
+  void drop(Base* base);
   void widen();
   void drop_weights();
   void refine();

@@ -10,6 +10,7 @@ namespace {
 // How often the chosen one is timed for longer, and another may turn out to be it.
 constexpr int kMostConfirmed = 4;
 constexpr double kSmoothing = 0.5;
+constexpr const char* kFolded = "weights only, folded";
 
 std::string plural(std::size_t count, const std::string& word) {
   return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
@@ -26,9 +27,9 @@ void AutoSearch::Impl::step() {
     case Stage::kCorrections:
       return corrections();
     case Stage::kStatic:
-      return drop(best_static(), "in float or found while running");
+      return drop(best_static());
     case Stage::kDynamic:
-      return drop(base_of("dynamic"), "in other forms");
+      return drop(base_of("dynamic"));
     case Stage::kWide:
       return widen();
     case Stage::kWeights:
@@ -49,8 +50,7 @@ void AutoSearch::Impl::anchors() {
   if (weights) {
     whole(*weights);
     Plan folded = weights->plan;
-    if (!fold_matrices(folded, "the fused kernel may be slower").empty())
-      time(*weights, "weights only, folded", folded);
+    if (!fold_matrices(folded, "the fused kernel may be slower").empty()) time(*weights, kFolded, folded);
   }
   Base* plain = base_of("float");
   if (!plain) {
@@ -137,8 +137,21 @@ void AutoSearch::Impl::corrections() {
   if (Base* better = base_of("static, corrected")) whole(*better);
 }
 
+// What nodes become that leave integers: stored as they run fastest, where all of them together would be near enough.
+DropSearch::Level AutoSearch::Impl::first_level(const Base& base) {
+  const Base* weights = base_of("weights only");
+  if (!weights || weights == &base) return DropSearch::Level::kFloat;
+  const auto folded =
+      std::find_if(candidates.begin(), candidates.end(), [](const AutoCandidate& one) { return one.what == kFolded; });
+  const Measurement& stored = candidates[*weights->whole].measured;
+  if (folded != candidates.end() && keeps_drift(folded->measured, budget) &&
+      !(keeps(weights) && stored.speedup->ratio > folded->measured.speedup->ratio))
+    return DropSearch::Level::kFolded;
+  return keeps(weights) ? DropSearch::Level::kStored : DropSearch::Level::kFloat;
+}
+
 // Takes nodes out of a base that is fast and too far off, until it is near enough.
-void AutoSearch::Impl::drop(Base* base, const char* kind) {
+void AutoSearch::Impl::drop(Base* base) {
   if (!base) return;
   whole(*base);
   const AutoCandidate& all = candidates[*base->whole];
@@ -150,14 +163,15 @@ void AutoSearch::Impl::drop(Base* base, const char* kind) {
     skipped.insert(base->name);
     return;
   }
-  if (!base->drop) base->drop = std::make_unique<DropSearch>(base->plan, budget.min_sqnr_db, hooks(*base));
+  if (!base->drop)
+    base->drop = std::make_unique<DropSearch>(base->plan, budget.min_sqnr_db, first_level(*base), hooks(*base));
   base->drop->run();
   if (!base->drop->reached()) return;
   if (active_nodes(base->drop->plan()).empty()) return;  // that is the float model
   const auto moved = base->drop->moved();
   time(*base, base->what + ", " + plural(moved.size(), "node") + " out of integers", base->drop->plan(), moved);
   if (const auto mixed = base->drop->mixed())
-    time(*base, base->what + ", " + plural(moved.size(), "node") + " " + kind, *mixed, moved);
+    time(*base, base->what + ", " + plural(moved.size(), "node") + " in other forms", *mixed, moved);
 }
 
 // Activations of 16 bits are near, and slow where the runtime has no kernel for them: only where 8 bits gave nothing.
@@ -175,7 +189,7 @@ void AutoSearch::Impl::drop_weights() {
     const auto best = choose(candidates, budget);
     float_wins = best && candidates[*best].is_float;
   }
-  if (*float_wins) drop(base_of("weights only"), "in other forms");
+  if (*float_wins) drop(base_of("weights only"));
 }
 
 // A product alone between float nodes may cost more in conversions than its integers gain.
@@ -189,7 +203,7 @@ void AutoSearch::Impl::refine() {
   Plan plan = chosen.plan;
   auto moved = chosen.moved;
   for (const std::string& node : lone) {
-    to_weights(plan, node, "alone between float nodes, its conversions cost more than its integers gain");
+    to_weights(plan, node, true, "alone between float nodes, its conversions cost more than its integers gain");
     moved.push_back(node);
   }
   if (active_nodes(plan).empty() || !keeps_drift(ask(base.quantizer, plan, Effort::kDrift), budget)) return;

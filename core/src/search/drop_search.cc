@@ -23,8 +23,8 @@ double noise(double db) { return std::pow(10, -db / 10); }
 
 }  // namespace
 
-DropSearch::DropSearch(Plan plan, double floor_db, Hooks hooks)
-    : plan_(std::move(plan)), floor_(floor_db), hooks_(std::move(hooks)), nodes_(active_nodes(plan_)) {}
+DropSearch::DropSearch(Plan plan, double floor_db, Level first, Hooks hooks)
+    : plan_(std::move(plan)), floor_(floor_db), first_(first), hooks_(std::move(hooks)), nodes_(active_nodes(plan_)) {}
 
 void DropSearch::run() {
   if (nodes_.empty()) return;
@@ -39,14 +39,15 @@ void DropSearch::run() {
   for (double share = kFirstShare; !reached_ && share > kLastShare; share /= 8) {
     split(share);
     weigh();
-    reached_ = fewest();
+    reached_ = fewest(first_);
+    if (!reached_ && first_ != Level::kFloat) reached_ = fewest(Level::kFloat);
     const bool all_single =
         std::all_of(groups_.begin(), groups_.end(), [](const Group& group) { return group.size() == 1; });
     if (all_single || hooks_.late()) break;
   }
   if (!reached_) return;
   put_back();
-  soften(levels_, Level::kWeights, moved_);
+  if (levels_.at(moved_.front()) == Level::kFloat) soften(levels_, Level::kFolded, moved_);
   mixed_ = levels_;
   soften(mixed_, Level::kDynamic, moved_);
 }
@@ -105,12 +106,12 @@ void DropSearch::weigh() {
 }
 
 // Doubling finds a number of the worst nodes that suffices, halving the smallest that does.
-bool DropSearch::fewest() {
+bool DropSearch::fewest(Level to) {
   if (order_.empty()) return false;
   hooks_.tell("finding how many must go", 0, 1);
   const auto suffice = [&](std::size_t count) {
     Levels levels;
-    for (std::size_t i = 0; i < count; ++i) levels[order_[i]] = Level::kFloat;
+    for (std::size_t i = 0; i < count; ++i) levels[order_[i]] = to;
     return holds(levels);
   };
   std::size_t low = 0, high = 1;
@@ -123,7 +124,7 @@ bool DropSearch::fewest() {
     const std::size_t middle = (low + high) / 2;
     (suffice(middle) ? high : low) = middle;
   }
-  for (std::size_t i = 0; i < high; ++i) levels_[order_[i]] = Level::kFloat;
+  for (std::size_t i = 0; i < high; ++i) levels_[order_[i]] = to;
   moved_.assign(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(high));
   return true;
 }
@@ -183,8 +184,10 @@ Plan DropSearch::with(const Levels& levels) const {
   for (const auto& [node, level] : levels) {
     if (level == Level::kFloat)
       to_float(plan, node, why(node));
-    else if (level == Level::kWeights || !to_dynamic(plan, node, why(node)))
-      to_weights(plan, node, why(node));
+    else if (level == Level::kStored || level == Level::kFolded)
+      to_weights(plan, node, level == Level::kFolded, why(node));
+    else
+      to_dynamic(plan, node, why(node));
   }
   return plan;
 }

@@ -17,6 +17,9 @@ namespace octet {
 
 class DropSearch {
  public:
+  // What a node becomes. kStored: in the form that the target computes fastest with; kFolded: computed with as floats.
+  enum class Level { kDynamic, kStored, kFolded, kFloat };
+
   struct Hooks {
     // Of the plan that is made; asked again under the same name, it costs nothing.
     std::function<Measurement(const std::string& name, const std::function<Plan()>& make, Effort effort)> measure;
@@ -24,21 +27,21 @@ class DropSearch {
     std::function<bool()> late;
     std::function<void(const std::string& stage, std::size_t done, std::size_t total)> tell;
   };
-  // `floor_db`: about what holds. The hooks stay good as long as this.
-  DropSearch(Plan plan, double floor_db, Hooks hooks);
+  // `floor_db`: about what holds. `first`: what nodes that leave integers become, where that suffices; else float. The
+  // hooks stay good as long as this.
+  DropSearch(Plan plan, double floor_db, Level first, Hooks hooks);
 
   // From the beginning: what was measured before an engine broke it off costs nothing.
   void run();
 
   bool reached() const { return reached_; }
   Plan plan() const { return with(levels_); }
-  // The same with matrices in integers whose ranges are found while they run, instead of in float, where that holds.
+  // The same with matrices in integers whose ranges are found while they run, where that holds.
   std::optional<Plan> mixed() const;
   std::vector<std::string> moved() const;  // worst first
   std::vector<Sensitivity> sensitivities() const;
 
  private:
-  enum class Level { kDynamic, kWeights, kFloat };
   using Levels = std::map<std::string, Level>;
   struct Group {
     std::size_t begin = 0, end = 0;  // of nodes_
@@ -49,7 +52,7 @@ class DropSearch {
 
   void split(double share);
   void weigh();
-  bool fewest();
+  bool fewest(Level to);
   void put_back();
   void soften(Levels& levels, Level to, std::vector<std::string> nodes);
   bool holds(const Levels& levels) const;
@@ -60,6 +63,7 @@ class DropSearch {
 
   Plan plan_;
   double floor_;
+  Level first_;
   Hooks hooks_;
   std::vector<std::string> nodes_;  // in graph order
   double all_db_ = 0;

@@ -78,11 +78,12 @@ void to_float(Plan& plan, const std::string& node, const std::string& why) {
   }
 }
 
-void to_weights(Plan& plan, const std::string& node, const std::string& why) {
+void to_weights(Plan& plan, const std::string& node, bool folded, const std::string& why) {
   const NodePlan* entry = find_node(plan, node);
-  while (entry && entry->action != Action::kKeep &&
-         !(entry->action == Action::kWeights && entry->form != Form::kDequantize))
-    demote(plan, node, why);
+  const auto stored = [&] {
+    return entry->action == Action::kWeights && !(folded && entry->form == Form::kDequantize);
+  };
+  while (entry && entry->action != Action::kKeep && !stored()) demote(plan, node, why);
 }
 
 bool to_dynamic(Plan& plan, const std::string& node, const std::string& why) {
@@ -132,7 +133,8 @@ std::vector<std::string> lone_products(const Plan& plan) {
     const auto none = [](const std::vector<std::string>& names, const std::set<std::string>& in) {
       return std::none_of(names.begin(), names.end(), [&](const auto& name) { return in.contains(name); });
     };
-    if (none(node.reads, all.writes) && none(node.writes, all.reads)) lone.push_back(node.node);
+    // A matrix that gives float pays nothing for that.
+    if (!node.writes.empty() && none(node.reads, all.writes) && none(node.writes, all.reads)) lone.push_back(node.node);
   }
   return lone;
 }

@@ -23,8 +23,8 @@ std::vector<std::string> retreat_node(Plan& plan, const std::string& node, int s
 Plan only(const Plan& plan, const std::set<std::string>& nodes);
 
 void to_float(Plan& plan, const std::string& node, const std::string& why);
-// Out of integers, with its weights still in few bits and folded when the session starts.
-void to_weights(Plan& plan, const std::string& node, const std::string& why);
+// Out of integers, with its weights still in few bits; folded when the session starts, or as the target likes best.
+void to_weights(Plan& plan, const std::string& node, bool folded, const std::string& why);
 // A matrix with its weight in 8 bits computes in integers whose ranges are found while the model runs. False where it
 // cannot.
 bool to_dynamic(Plan& plan, const std::string& node, const std::string& why);
