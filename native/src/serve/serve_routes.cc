@@ -213,7 +213,7 @@ void ServeRoutes::show_page(const Request& request, Response& response) const {
 
 void ServeRoutes::open_once(const std::string& word, Response& response) {
   if (!same_secret(word, once_) || opened_.exchange(true)) {
-    answer(response, {404, "not_found", "address", "this address has been opened already",
+    answer(response, {404, "not_found", "address", "is none that opens the page, or has done so already",
                       "use the one that octet serve printed"});
     return;
   }
