@@ -59,7 +59,7 @@ class AutoSearch {
   const Quantizer& quantizer_of(const AutoCandidate& candidate) const;
   // Why no candidate keeps to the size or speed asked for; empty where one does.
   std::string unmet() const;
-  std::vector<Sensitivity> sensitivities() const;  // of the last base looked at, worst first
+  std::vector<Sensitivity> sensitivities() const;  // of what the chosen one comes from, worst first
   std::vector<std::string> account() const;        // what was tried and why it is as it is, a line each
   std::size_t tried() const;                       // candidates measured at all
   double seconds() const;                          // that measuring took

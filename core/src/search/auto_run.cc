@@ -3,13 +3,6 @@
 #include "search/plan_edits.h"
 
 namespace octet {
-namespace {
-
-// Of the time, what may be gone before the search for nodes ends, so that what it found can still be timed.
-constexpr double kSearchShare = 0.8;
-
-}  // namespace
-
 AutoSearch::Impl::Impl(Quantizer given, const PlanOptions& plan_options, const AutoBudget& wanted, AutoEngine& runtime,
                        MeasurementLog& answers)
     : quantizer(std::move(given)), options(plan_options), budget(wanted), engine(runtime), log(answers), asking(*this) {
@@ -21,6 +14,7 @@ AutoSearch::Impl::Impl(Quantizer given, const PlanOptions& plan_options, const A
 void AutoSearch::Impl::run() {
   // What was asked in a stage that was broken off is asked again, and its time counted again, in the same order.
   spent = spent_before;
+  share = kSearchShare;
   counted = counted_before;
   try {
     while (stage != Stage::kDone) {
@@ -58,7 +52,7 @@ void AutoSearch::Impl::commit() {
   engine.settle();
 }
 
-bool AutoSearch::Impl::late() const { return spent >= kSearchShare * budget.seconds; }
+bool AutoSearch::Impl::late() const { return spent >= share * budget.seconds; }
 
 std::optional<LearnedRanges> AutoSearch::Impl::calibrate(const Quantizer& of) {
   if (of.taps().empty()) return std::nullopt;
@@ -108,8 +102,8 @@ AutoSearch::Impl::Base* AutoSearch::Impl::best_static() {
   return better ? better : base;
 }
 
-std::size_t AutoSearch::Impl::time(const Base& base, const std::string& what, const Plan& plan,
-                                   std::vector<std::string> moved, bool is_float) {
+std::size_t AutoSearch::Impl::time_plan(const Base& base, const std::string& what, const Plan& plan,
+                                        std::vector<std::string> moved, bool is_float) {
   const std::string key = MeasurementLog::key(base.quantizer, plan, Effort::kSpeed);
   if (const auto found = timed.find(key); found != timed.end()) {
     known_as(key);
@@ -129,7 +123,7 @@ std::size_t AutoSearch::Impl::time(const Base& base, const std::string& what, co
   return timed[key] = candidates.size() - 1;
 }
 
-void AutoSearch::Impl::whole(Base& base) { base.whole = time(base, base.what, base.plan); }
+void AutoSearch::Impl::whole(Base& base) { base.whole = time_plan(base, base.what, base.plan); }
 
 bool AutoSearch::Impl::keeps(const Base* base) const {
   return base && base->whole && keeps_drift(candidates[*base->whole].measured, budget);

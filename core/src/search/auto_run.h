@@ -19,7 +19,19 @@ namespace octet {
 
 struct AutoSearch::Impl {
   struct Ended {};  // thrown where no more answers are to be had
-  enum class Stage { kAnchors, kMethods, kCorrections, kStatic, kDynamic, kWide, kWeights, kRefine, kConfirm, kDone };
+  enum class Stage {
+    kAnchors,
+    kMethods,
+    kCorrections,
+    kFirstDrop,
+    kSecondDrop,
+    kWide,
+    kWeights,
+    kJoin,
+    kRefine,
+    kConfirm,
+    kDone
+  };
 
   // A model as it is planned one way: what plans of candidates are changes of.
   struct Base {
@@ -72,8 +84,8 @@ struct AutoSearch::Impl {
   Base* planned(const std::string& name, Mode mode, Action action, QuantType activations = QuantType::kUint8);
   Base* best_static();
   // Times a plan, once. Returns which candidate it is.
-  std::size_t time(const Base& base, const std::string& what, const Plan& plan, std::vector<std::string> moved = {},
-                   bool is_float = false);
+  std::size_t time_plan(const Base& base, const std::string& what, const Plan& plan,
+                        std::vector<std::string> moved = {}, bool is_float = false);
   void whole(Base& base);
   bool keeps(const Base* base) const;
   double low_of_best() const;
@@ -85,9 +97,11 @@ struct AutoSearch::Impl {
   void methods();
   void corrections();
   DropSearch::Level first_level(const Base& base);
+  void drop_from(std::size_t turn);
   void drop(Base* base);
   void widen();
   void drop_weights();
+  void join();
   void refine();
   void confirm();
 
@@ -106,11 +120,15 @@ struct AutoSearch::Impl {
   std::map<std::string, std::size_t> timed;       // candidates by the key of their measurement
   std::map<std::string, std::string> answered;    // keys by what was looked at
   std::set<std::string> counted, counted_before;  // whose time is in `spent`
-  double spent = 0, spent_before = 0;
+  // Of the time, what may be gone before the search for nodes ends, so that what it found can still be timed.
+  static constexpr double kSearchShare = 0.8;
+  double spent = 0, spent_before = 0, share = kSearchShare;
+  std::optional<std::vector<std::string>> drop_order;  // bases
   std::unique_ptr<AccuracySteps> steps;
   std::size_t before_steps = 0;
   bool corrected = false;
   std::optional<bool> float_wins, wide_wanted;
+  std::optional<int> joined_to;  // a candidate; -1: none
   std::vector<std::string> step_notes;
   std::optional<std::string> ended;
 };

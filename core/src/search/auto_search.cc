@@ -27,10 +27,12 @@ double AutoSearch::seconds() const { return impl_->spent; }
 std::optional<std::string> AutoSearch::ended_early() const { return impl_->ended; }
 
 std::vector<Sensitivity> AutoSearch::sensitivities() const {
-  for (auto base = impl_->bases.rbegin(); base != impl_->bases.rend(); ++base) {
-    if ((*base)->drop) return (*base)->drop->sensitivities();
+  const AutoCandidate* best = chosen();
+  const DropSearch* looked = best ? impl_->bases[best->base]->drop.get() : nullptr;
+  for (const auto& base : impl_->bases) {
+    if (!looked) looked = base->drop.get();
   }
-  return {};
+  return looked ? looked->sensitivities() : std::vector<Sensitivity>{};
 }
 
 std::vector<std::string> AutoSearch::account() const {

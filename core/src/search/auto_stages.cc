@@ -9,6 +9,8 @@ namespace {
 
 // How often the chosen one is timed for longer, and another may turn out to be it.
 constexpr int kMostConfirmed = 4;
+// Of the time, what the first of two bases may take.
+constexpr double kFirstShare = 0.5;
 constexpr double kSmoothing = 0.5;
 constexpr const char* kFolded = "weights only, folded";
 
@@ -26,14 +28,16 @@ void AutoSearch::Impl::step() {
       return methods();
     case Stage::kCorrections:
       return corrections();
-    case Stage::kStatic:
-      return drop(best_static());
-    case Stage::kDynamic:
-      return drop(base_of("dynamic"));
+    case Stage::kFirstDrop:
+      return drop_from(0);
+    case Stage::kSecondDrop:
+      return drop_from(1);
     case Stage::kWide:
       return widen();
     case Stage::kWeights:
       return drop_weights();
+    case Stage::kJoin:
+      return join();
     case Stage::kRefine:
       return refine();
     case Stage::kConfirm:
@@ -44,21 +48,21 @@ void AutoSearch::Impl::step() {
 }
 
 void AutoSearch::Impl::anchors() {
+  // First what can always be had.
+  Base* plain = base_of("float");
+  if (!plain) {
+    plain = &add_base("float", quantizer.copy());
+    plain->plan = all_float(std::move(plain->plan));
+  }
+  time_plan(*plain, "float, prepared", plain->plan, {}, true);
   if (Base* base = planned("static", Mode::kStatic, Action::kStatic)) whole(*base);
   if (Base* base = planned("dynamic", Mode::kDynamic, Action::kDynamic)) whole(*base);
   Base* weights = planned("weights only", Mode::kWeights, Action::kWeights);
   if (weights) {
     whole(*weights);
     Plan folded = weights->plan;
-    if (!fold_matrices(folded, "the fused kernel may be slower").empty()) time(*weights, kFolded, folded);
+    if (!fold_matrices(folded, "the fused kernel may be slower").empty()) time_plan(*weights, kFolded, folded);
   }
-  Base* plain = base_of("float");
-  if (!plain) {
-    Quantizer of = weights ? weights->quantizer.copy() : quantizer.copy();
-    plain = &add_base("float", std::move(of));
-    plain->plan = all_float(std::move(plain->plan));
-  }
-  time(*plain, "float, prepared", plain->plan, {}, true);
   if (budget.max_bytes) shrink();
 }
 
@@ -137,6 +141,24 @@ void AutoSearch::Impl::corrections() {
   if (Base* better = base_of("static, corrected")) whole(*better);
 }
 
+// The base that is nearest first: it needs the fewest looks, and what comes of it may settle the other.
+void AutoSearch::Impl::drop_from(std::size_t turn) {
+  if (!drop_order) {
+    drop_order.emplace();
+    for (Base* base : {best_static(), base_of("dynamic")}) {
+      if (base) drop_order->push_back(base->name);
+    }
+    std::stable_sort(drop_order->begin(), drop_order->end(), [&](const std::string& a, const std::string& b) {
+      return candidates[*base_of(a)->whole].measured.sqnr_db > candidates[*base_of(b)->whole].measured.sqnr_db;
+    });
+  }
+  if (turn >= drop_order->size()) return;
+  // Time is left for the other.
+  if (turn + 1 < drop_order->size()) share = kFirstShare;
+  drop(base_of((*drop_order)[turn]));
+  share = kSearchShare;
+}
+
 // What nodes become that leave integers: stored as they run fastest, where all of them together would be near enough.
 DropSearch::Level AutoSearch::Impl::first_level(const Base& base) {
   const Base* weights = base_of("weights only");
@@ -169,9 +191,9 @@ void AutoSearch::Impl::drop(Base* base) {
   if (!base->drop->reached()) return;
   if (active_nodes(base->drop->plan()).empty()) return;  // that is the float model
   const auto moved = base->drop->moved();
-  time(*base, base->what + ", " + plural(moved.size(), "node") + " out of integers", base->drop->plan(), moved);
+  time_plan(*base, base->what + ", " + plural(moved.size(), "node") + " out of integers", base->drop->plan(), moved);
   if (const auto mixed = base->drop->mixed())
-    time(*base, base->what + ", " + plural(moved.size(), "node") + " in other forms", *mixed, moved);
+    time_plan(*base, base->what + ", " + plural(moved.size(), "node") + " in other forms", *mixed, moved);
 }
 
 // Activations of 16 bits are near, and slow where the runtime has no kernel for them: only where 8 bits gave nothing.
@@ -192,6 +214,31 @@ void AutoSearch::Impl::drop_weights() {
   if (*float_wins) drop(base_of("weights only"));
 }
 
+// What static mode has no integers for may find its ranges while it runs: recurrent layers, matrices without a chain.
+void AutoSearch::Impl::join() {
+  const Base* dynamic = base_of("dynamic");
+  if (!dynamic) return;
+  if (!joined_to) {
+    std::vector<AutoCandidate> fixed;
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      const Base& base = *bases[candidates[i].base];
+      if (&base != base_of("static") && &base != base_of("static, corrected")) continue;
+      fixed.push_back(candidates[i]);
+      places.push_back(i);
+    }
+    const auto best = choose(fixed, budget);
+    joined_to = best && !late() ? static_cast<int>(places[*best]) : -1;
+  }
+  if (*joined_to < 0) return;
+  const AutoCandidate fixed = candidates[static_cast<std::size_t>(*joined_to)];
+  const Base& base = *bases[fixed.base];
+  Plan plan = fixed.plan;
+  const auto taken = take_dynamic(plan, dynamic->plan, fixed.moved);
+  if (taken.empty() || !keeps_drift(ask(base.quantizer, plan, Effort::kDrift), budget)) return;
+  time_plan(base, fixed.what + ", " + plural(taken.size(), "more node") + " dynamic", plan, fixed.moved);
+}
+
 // A product alone between float nodes may cost more in conversions than its integers gain.
 void AutoSearch::Impl::refine() {
   const auto best = choose(candidates, budget);
@@ -207,7 +254,7 @@ void AutoSearch::Impl::refine() {
     moved.push_back(node);
   }
   if (active_nodes(plan).empty() || !keeps_drift(ask(base.quantizer, plan, Effort::kDrift), budget)) return;
-  time(base, chosen.what + ", " + plural(lone.size(), "lone product") + " as well", plan, moved);
+  time_plan(base, chosen.what + ", " + plural(lone.size(), "lone product") + " as well", plan, moved);
 }
 
 void AutoSearch::Impl::confirm() {

@@ -1,6 +1,7 @@
 #include "search/plan_edits.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "octet/quantizer.h"
 
@@ -99,6 +100,32 @@ bool to_dynamic(Plan& plan, const std::string& node, const std::string& why) {
   entry->form = Form::kNone;
   entry->why = why;
   return true;
+}
+
+std::vector<std::string> take_dynamic(Plan& plan, const Plan& dynamic, const std::vector<std::string>& but) {
+  std::vector<std::string> taken;
+  for (const NodePlan& other : dynamic.nodes) {
+    NodePlan* node = node_of(plan, other.node);
+    if (other.action != Action::kDynamic || !node || node->action == Action::kStatic ||
+        node->action == Action::kDynamic || node->form == Form::kBlocks ||
+        std::find(but.begin(), but.end(), other.node) != but.end())
+      continue;
+    const auto is_of = [&](const auto& tensor) {
+      return std::find(other.weights.begin(), other.weights.end(), tensor.tensor) != other.weights.end();
+    };
+    const bool shared = std::any_of(plan.nodes.begin(), plan.nodes.end(), [&](const NodePlan& one) {
+      return one.node != other.node && std::any_of(one.weights.begin(), one.weights.end(), [&](const auto& weight) {
+               return std::find(other.weights.begin(), other.weights.end(), weight) != other.weights.end();
+             });
+    });
+    if (shared) continue;
+    std::erase_if(plan.tensors, is_of);
+    std::erase_if(plan.kept, is_of);
+    std::copy_if(dynamic.tensors.begin(), dynamic.tensors.end(), std::back_inserter(plan.tensors), is_of);
+    *node = other;
+    taken.push_back(other.node);
+  }
+  return taken;
 }
 
 Plan all_float(Plan plan) {

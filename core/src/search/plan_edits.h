@@ -28,6 +28,9 @@ void to_weights(Plan& plan, const std::string& node, bool folded, const std::str
 // A matrix with its weight in 8 bits computes in integers whose ranges are found while the model runs. False where it
 // cannot.
 bool to_dynamic(Plan& plan, const std::string& node, const std::string& why);
+// Nodes that are not in integers become dynamic where another plan of the same model has them so. Returns which; none
+// that shares a stored tensor with a node that stays.
+std::vector<std::string> take_dynamic(Plan& plan, const Plan& dynamic, const std::vector<std::string>& but);
 // Nothing of the model in few bits.
 Plan all_float(Plan plan);
 

@@ -1,0 +1,23 @@
+"""What models of the zoo are for, as a number each, as JSON: judge_metric.py PROJECT ZOO NAME MODEL...
+
+The model's metric (tests/zoo/metrics.py) over its evaluation samples, against the float model; null where it has none.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+project, zoo, name, *models = sys.argv[1:]
+sys.path[:0] = [f"{project}/tests/support", f"{project}/tests/zoo"]
+import onnx
+import runtime
+from metrics import rate
+
+zoo = Path(zoo)
+(entry,) = [one for one in json.loads((zoo / "zoo.json").read_text())["models"] if one["name"] == name]
+samples = runtime.load_samples(zoo / entry["eval"])
+original = zoo / entry["file"]
+reference = runtime.run_all(original, samples, optimized=False)
+skeleton = onnx.load(original, load_external_data=False)
+rated = [rate(entry["metric"], reference, runtime.run_all(path, samples), zoo / entry["eval"], skeleton) for path in models]
+print(json.dumps([None if value is None else float(value) for value in rated]))
