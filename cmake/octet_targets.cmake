@@ -26,7 +26,7 @@ if(sources)
 endif()
 
 if(OCTET_FLAVOR STREQUAL "native" AND TARGET octet_core)
-  octet_sources(sources native/src/engine native/src/data native/src/serve)
+  octet_sources(sources native/src/engine native/src/data native/src/report native/src/serve)
   if(sources)
     add_library(octet_native STATIC ${sources})
     target_include_directories(octet_native PUBLIC ${CMAKE_SOURCE_DIR}/native/src)
@@ -35,7 +35,8 @@ if(OCTET_FLAVOR STREQUAL "native" AND TARGET octet_core)
              PkgConfig::OCTET_HTTPLIB ${CMAKE_DL_LIBS}
       PRIVATE octet_flags)
     # Where scripts/setup put the library; a copy beside the executable comes first.
-    target_compile_definitions(octet_native PRIVATE OCTET_ORT_LIBRARY="${OCTET_ORT_LIBRARY}")
+    target_compile_definitions(octet_native PRIVATE OCTET_ORT_LIBRARY="${OCTET_ORT_LIBRARY}"
+                                                    OCTET_VERSION="${PROJECT_VERSION}")
   endif()
   octet_sources(sources native/src/cli)
   if(sources AND TARGET octet_native)

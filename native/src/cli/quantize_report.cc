@@ -8,6 +8,8 @@
 
 #include "cli/speed_reason.h"
 #include "cli/terminal.h"
+#include "cli/verdict_lines.h"
+#include "engine/environment.h"
 #include "engine/measure_json.h"
 #include "octet/report.h"
 
@@ -42,14 +44,6 @@ Judged judged(const QuantizeReport& report, const Plan& plan) {
   }
   const Verdict verdict = judge(input);
   return {verdict, explain(verdict, input, plan, facts)};
-}
-
-std::string verdict_lines(const Judged& judged) {
-  std::string text = judged.verdict.sentence + "\n";
-  if (judged.verdict.judgement == Judgement::kShip) return text;
-  if (!judged.explanation.why.empty()) text += "why: " + judged.explanation.why + "\n";
-  for (const Advice& advice : judged.explanation.next) text += "try: " + advice.text + "\n";
-  return text;
 }
 
 // Nodes with weights, gathered by what became of them and why: a model of a thousand nodes has a dozen reasons.
@@ -167,7 +161,8 @@ std::string quantize_report_text(const QuantizeReport& report, Quantizer& quanti
     text += verify_lines(*report.verify);
   else
     text += "not verified: --no-verify\n";
-  return text + verdict_lines(judged(report, plan));
+  const Judged judgement = judged(report, plan);
+  return text + verdict_lines(judgement.verdict, judgement.explanation);
 }
 
 std::string quantize_report_json(const QuantizeReport& report, Quantizer& quantizer) {
@@ -181,6 +176,7 @@ std::string quantize_report_json(const QuantizeReport& report, Quantizer& quanti
   json["verify"] = report.verify
                        ? Json::parse(to_json(*report.verify).dump(-1, ' ', false, Json::error_handler_t::replace))
                        : Json{{"verified", false}, {"why", "--no-verify"}};
+  if (report.verify) json["environment"] = to_json(this_environment());
   const Judged judgement = judged(report, quantizer.plan());
   json["verdict"] = Json::parse(verdict_to_json(judgement.verdict, judgement.explanation));
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

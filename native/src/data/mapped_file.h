@@ -34,6 +34,23 @@ class OutputFile final : public ByteSink {
   std::unique_ptr<Impl> impl_;
 };
 
+// A path in the system's folder for temporary files that nothing has, and nobody guesses.
+std::filesystem::path scratch_path(const std::string& stem);
+
+// A file that someone else writes, for as long as this lives: the destructor, and Ctrl-C, remove it.
+class ScratchFile {
+ public:
+  explicit ScratchFile(std::filesystem::path path);
+  ~ScratchFile();
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  void* slot_;
+};
+
 // Removes uncommitted outputs when SIGINT or SIGTERM ends the process. Called once by main.
 void remove_outputs_on_signal();
 

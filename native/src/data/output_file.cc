@@ -179,6 +179,23 @@ void OutputFile::commit() {
 
 const fs::path& OutputFile::temporary() const { return impl_->temporary; }
 
+fs::path scratch_path(const std::string& stem) {
+  std::error_code fault;
+  const fs::path folder = fs::temp_directory_path(fault);
+  if (fault) fail(stem, "there is no folder for temporary files", "set TMPDIR to one");
+  std::uint64_t random = 0;
+  if (::getrandom(&random, sizeof random, 0) != sizeof random) fail(folder, "the system gives no random numbers");
+  return folder / fmt::format("{}.{:016x}", stem, random);
+}
+
+ScratchFile::ScratchFile(fs::path path) : path_(std::move(path)), slot_(remember(path_.string())) {}
+
+ScratchFile::~ScratchFile() {
+  ::unlink(path_.c_str());
+  auto* slot = static_cast<Slot*>(slot_);
+  forget(slot);
+}
+
 void remove_outputs_on_signal() {
   for (const int number : {SIGINT, SIGTERM}) {
     struct sigaction action {};

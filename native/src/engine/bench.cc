@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 
+#include "engine/bench_reasons.h"
 #include "engine/engine.h"
 #include "engine/interleave.h"
 #include "engine/measure_json.h"
 #include "octet/error.h"
-#include "octet/verdict.h"
+#include "octet/report.h"
 
 namespace octet {
 namespace {
@@ -58,12 +60,22 @@ Load load_of(const std::vector<ValueInfo>& inputs, const std::vector<Sample>& sa
   return load;
 }
 
+std::string time_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
 class Bench {
  public:
   explicit Bench(const BenchJob& job) : job_(job) {}
 
   BenchResult run() {
     if (job_.models.empty()) throw Error(ErrorCode::kUsage, "bench", "names no model");
+    result_.created = time_now();
     result_.environment = this_environment();
     result_.runtime = runtime_version();
     result_.warmup = job_.warmup;
@@ -74,6 +86,8 @@ class Bench {
       run_with(threads);
       ++setting_;
     }
+    explain_rows();
+    if (job_.profile) profile_rows();
     return std::move(result_);
   }
 
@@ -193,14 +207,35 @@ class Bench {
       const double per_second = row.latency.median_ms > 0 ? 1000 / row.latency.median_ms : 0;
       row.samples_per_second = load_.items * per_second;
       if (load_.tokens) row.tokens_per_second = *load_.tokens * per_second;
-      if (row.speedup) {
-        row.verdict = judge({.float_bytes = result_.rows[first_row].file_bytes,
-                             .output_bytes = row.file_bytes,
-                             .speedup = row.speedup,
-                             .sqnr_db = row.worst_sqnr_db,
-                             .synthetic = result_.synthetic,
-                             .thresholds = job_.thresholds});
-      }
+      if (row.speedup) row.verdict = judge(figures(row, result_.rows[first_row]));
+    }
+  }
+
+  VerdictInput figures(const BenchRow& row, const BenchRow& baseline) const {
+    return {.float_bytes = baseline.file_bytes,
+            .output_bytes = row.file_bytes,
+            .speedup = row.speedup,
+            .sqnr_db = row.worst_sqnr_db,
+            .synthetic = result_.synthetic,
+            .thresholds = job_.thresholds};
+  }
+
+  // When nothing is timed any more, since it loads models again.
+  void explain_rows() {
+    BenchReasons reasons(job_);
+    for (std::size_t i = 0; i < result_.rows.size(); ++i) {
+      BenchRow& row = result_.rows[i];
+      if (!row.verdict) continue;
+      const std::size_t model = i % job_.models.size();
+      const BenchRow& baseline = result_.rows[i - model];
+      row.explanation = reasons.of(model, *row.verdict, figures(row, baseline), baseline.latency.median_ms);
+    }
+  }
+
+  void profile_rows() {
+    for (BenchRow& row : result_.rows) {
+      if (row.error.empty())
+        row.profile = profile_model(row.model, samples_, {.threads = row.threads, .seconds = job_.seconds});
     }
   }
 
@@ -224,7 +259,10 @@ BenchResult bench(const BenchJob& job) { return Bench(job).run(); }
 nlohmann::json to_json(const BenchResult& result) {
   nlohmann::json rows = nlohmann::json::array();
   for (const BenchRow& row : result.rows) {
-    nlohmann::json entry = {{"model", row.model.string()}, {"threads", row.threads}, {"file_bytes", row.file_bytes}};
+    nlohmann::json entry = {{"name", row.model.filename().string()},
+                            {"model", row.model.string()},
+                            {"threads", row.threads},
+                            {"file_bytes", row.file_bytes}};
     if (!row.error.empty()) {
       entry["error"] = row.error;
     } else {
@@ -241,15 +279,15 @@ nlohmann::json to_json(const BenchResult& result) {
         entry["drift"] = drift_json(row.drift);
         entry["worst_sqnr_db"] = number_json(row.worst_sqnr_db);
       }
-      if (row.verdict) {
-        entry["verdict"] = {{"judgement", name_of(row.verdict->judgement)},
-                            {"decided_by", name_of(row.verdict->decided_by)},
-                            {"sentence", row.verdict->sentence}};
-      }
+      if (row.profile) entry["profile"] = to_json(*row.profile);
+      if (row.verdict) entry["verdict"] = nlohmann::json::parse(verdict_to_json(*row.verdict, row.explanation));
     }
     rows.push_back(std::move(entry));
   }
-  return {{"runtime", result.runtime},
+  return {{"octet_report", "bench"},
+          {"octet", OCTET_VERSION},
+          {"created", result.created},
+          {"runtime", result.runtime},
           {"environment", to_json(result.environment)},
           {"warmup", result.warmup},
           {"runs", result.runs},

@@ -13,7 +13,9 @@
 #include "data/samples.h"
 #include "engine/environment.h"
 #include "engine/peak_memory.h"
+#include "engine/profile.h"
 #include "octet/measure.h"
+#include "octet/plan.h"
 #include "octet/verdict.h"
 
 namespace octet {
@@ -28,7 +30,10 @@ struct BenchJob {
   double seconds = 20;                     // per model and thread setting; after that fewer runs are made, and said
   Thresholds thresholds;                   // of the verdicts
   bool memory = true;                      // measure it, in a process of its own for each model and thread setting
+  bool profile = false;                    // of each row, once nothing is timed any more
   std::vector<std::uint64_t> model_bytes;  // with external data; missing or 0: the file's own size
+  std::optional<Plan> plan;                // that the second model was made by; of others it is read off the model
+  std::size_t calibrated_on = 0;           // samples the second model was; 0: unknown or none
   // Called with "memory", "load", "compare" or "time" and how much of it is done, over all thread settings.
   std::function<void(const char* stage, std::size_t done, std::size_t total)> progress = {};
 };
@@ -55,9 +60,12 @@ struct BenchRow {
   std::vector<OutputDrift> drift;  // against the first model
   double worst_sqnr_db = kSqnrEqual;
   std::optional<Verdict> verdict;  // from this row's own figures, against the first model
+  Explanation explanation;         // of that verdict
+  std::optional<Profile> profile;  // where BenchJob asks for it
 };
 
 struct BenchResult {
+  std::string created;  // when it began: "2026-05-04T03:02:01Z"
   std::string runtime;
   Environment environment;           // before anything was run
   std::size_t warmup = 0, runs = 0;  // of each model, as asked for
@@ -72,6 +80,7 @@ struct BenchResult {
 // Throws Error for options and samples that do not fit the first model that loads, Error(kRun) when none does.
 BenchResult bench(const BenchJob& job);
 
+// The key "octet_report" with "bench" is what it is known by.
 nlohmann::json to_json(const BenchResult& result);
 
 }  // namespace octet

@@ -73,6 +73,7 @@ Ort::SessionOptions session_options(const EngineOptions& options) {
                           std::filesystem::absolute(options.external_folder).string().c_str());
   }
   if (!options.optimized_file.empty()) result.SetOptimizedModelFilePath(options.optimized_file.c_str());
+  if (!options.profile_prefix.empty()) result.EnableProfiling(options.profile_prefix.c_str());
   return result;
 }
 
@@ -248,6 +249,15 @@ double Session::time_run(const Sample& inputs) const {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   } catch (const Error&) {
     throw;
+  } catch (const std::exception& exception) {
+    throw impl_->run_error(exception);
+  }
+}
+
+void Session::end_profiling() {
+  try {
+    Ort::AllocatorWithDefaultOptions allocator;
+    impl_->session.EndProfilingAllocated(allocator);
   } catch (const std::exception& exception) {
     throw impl_->run_error(exception);
   }

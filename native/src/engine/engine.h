@@ -22,6 +22,9 @@ struct EngineOptions {
   std::filesystem::path external_folder = {};
   // Where the runtime writes what its optimizations made of the model: shows which patterns it recognized.
   std::filesystem::path optimized_file = {};
+  // The runtime writes how long each node took to a file whose name begins with this; it does so from the moment the
+  // session is made. Takes time itself.
+  std::filesystem::path profile_prefix = {};
 };
 
 // What the runtime holds, looked at in place.
@@ -70,6 +73,8 @@ class Session {
   void run(LiveValues& values) const;
   // One run without copying outputs out, for timing; returns milliseconds of the run alone.
   double time_run(const Sample& inputs) const;
+  // Ends what EngineOptions::profile_prefix began: the file is then complete.
+  void end_profiling();
 
  private:
   struct Impl;

@@ -35,6 +35,9 @@ int sum(const std::map<std::string, int>& counts, const List& list) {
 
 }  // namespace
 
+bool computes_in_integers(std::string_view op) { return contains(kIntegerProducts, op) || op.starts_with("QLinear"); }
+bool converts(std::string_view op) { return contains(kConversions, op); }
+
 int IntegerShare::integer_products() const { return sum(integer, kIntegerProducts); }
 int IntegerShare::float_products() const { return sum(floating, kFloatProducts); }
 
@@ -43,9 +46,9 @@ IntegerShare integer_share(const std::filesystem::path& optimized) {
   IntegerShare share;
   for (const auto& [name, count] : facts_of(model).operators) {
     const std::string op = name.substr(name.rfind('.') + 1);  // without the domain
-    if (contains(kConversions, op))
+    if (converts(op))
       share.conversions += count;
-    else if (contains(kIntegerProducts, op) || op.starts_with("QLinear"))
+    else if (computes_in_integers(op))
       share.integer[op] += count;
     else if (contains(kFloatProducts, op))
       share.floating[op] += count;

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 
 namespace octet {
 
@@ -16,6 +17,11 @@ struct IntegerShare {
   int integer_products() const;
   int float_products() const;
 };
+
+// By its type, without the domain: multiplies and sums, or works between such operators, in integers; changes between
+// integers and float.
+bool computes_in_integers(std::string_view op);
+bool converts(std::string_view op);
 
 // `optimized`: a model that the runtime wrote. Throws what load_model throws.
 IntegerShare integer_share(const std::filesystem::path& optimized);
