@@ -1,6 +1,7 @@
 """octet bench: where it was measured, by which thresholds it judges, and what it says of each run."""
 
 import json
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
@@ -29,7 +30,11 @@ def test_the_machine_and_the_setup_are_told():
     assert environment["cpu"] and environment["cores"] >= 1
     assert environment.keys() == {"cpu", "cores", "features", "governor", "load"}
     assert (report["warmup"], report["runs"], report["samples"]) == (2, 9, 8)
+    assert report["octet_report"] == "bench"
     assert report["octet"] == octet("--version").succeeded().stdout.split()[1]
+    written = datetime.strptime(report["created"], "%Y-%m-%dT%H:%M:%S%z")
+    assert 0 <= (datetime.now(UTC) - written).total_seconds() < 600
+    assert report["rows"][0]["name"] == "digits_cnn.onnx"
     first, second, *_ = octet("bench", MODEL, *DATA, *BRIEF).succeeded().stdout.splitlines()
     assert first.startswith(f"{environment['cpu']}, {environment['cores']} core")
     assert all(feature in first for feature in environment["features"]) and "governor" in first
@@ -42,7 +47,7 @@ def test_rows_have_the_verdict_and_what_it_goes_by(small):
     assert report["thresholds"] == {"min_sqnr_db": 10, "min_smaller": 1.1, "slower": 0.95, "faster": 1.05}
     first, second = report["rows"]
     assert "verdict" not in first
-    assert second["verdict"].keys() == {"judgement", "decided_by", "sentence"}
+    assert second["verdict"].keys() == {"judgement", "decided_by", "sentence", "why", "next"}
     assert "× smaller" in second["verdict"]["sentence"]
     assert 0 <= second["outliers"] < len(second["milliseconds"]) == second["latency"]["runs"] == 9
     lines = octet("bench", MODEL, small, *DATA, *BRIEF).succeeded().stdout.splitlines()
@@ -62,6 +67,41 @@ def test_thresholds_decide_in_bench_and_in_quantize(small, tmp_path):
         assert (verdict["judgement"], verdict["decided_by"]) == ("dont", "size")
         assert verdict["sentence"].startswith("Don't bother")
     assert report["thresholds"] == {"min_sqnr_db": 10, "min_smaller": 50, "slower": 0.95, "faster": 1000}
+
+
+def test_a_verdict_that_is_no_ship_says_why_and_what_to_try(small):
+    """The way the model was made is read off the model."""
+    verdict = bench(MODEL, small, "--min-sqnr", "199")["rows"][1]["verdict"]
+    assert "Rounding lost too much" in verdict["why"]
+    assert [advice["code"] for advice in verdict["next"]] == ["train"] and verdict["next"][0]["text"]
+    said = octet("bench", MODEL, small, *DATA, *BRIEF, "--min-sqnr", "199").succeeded().stdout.splitlines()
+    assert f"why: {verdict['why']}" in said and f"try: {verdict['next'][0]['text']}" in said
+
+
+def test_of_a_model_that_is_not_quantized_no_reason_is_made_up():
+    verdict = bench(MODEL, MODEL)["rows"][1]["verdict"]
+    assert (verdict["judgement"], verdict["why"], verdict["next"]) == ("dont", "", [])
+
+
+def test_profile_tells_the_time_per_operator_and_what_ran_in_integers(tmp_path):
+    static = tmp_path / "static.onnx"
+    quantize(MODEL, static, "--calib", PROJECT / "tests/data/digits_cnn/calib", *DATA)
+    first, second = bench(MODEL, static, "--profile")["rows"]
+    for row, integer_op in ((first, None), (second, "QLinearConv")):
+        profile = row["profile"]
+        assert profile.keys() == {"runs", "run_ms", "integer_share", "operators", "nodes"}
+        assert sum(entry["share"] for entry in profile["operators"]) == pytest.approx(1)
+        times = [entry["ms"] for entry in profile["operators"]]
+        assert times == sorted(times, reverse=True) and 0 < sum(times) <= profile["run_ms"]
+        assert all(node.keys() == {"name", "op", "ms"} for node in profile["nodes"]) and profile["nodes"]
+        in_integers = {entry["op"] for entry in profile["operators"] if entry["integers"]}
+        assert integer_op in in_integers if integer_op else not in_integers
+        assert (profile["integer_share"] > 0) == bool(integer_op)
+        assert len(row["milliseconds"]) == 9, "watched runs are not counted among the timed ones"
+    assert "profile" not in bench(MODEL)["rows"][0]
+    said = octet("bench", MODEL, static, *DATA, *BRIEF, "--profile").succeeded().stdout
+    assert said.count("of the time in integers") == 2 and "digits_cnn.onnx, 1 thread: 0 % of the time" in said
+    assert "QLinearConv" in said and "longest nodes: " in said
 
 
 def test_what_counts_as_faster_is_an_option(small):

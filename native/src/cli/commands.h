@@ -13,5 +13,6 @@ void add_compare_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
 void add_serve_command(CLI::App& app);
 void add_auto_command(CLI::App& app);
+void add_report_command(CLI::App& app);
 
 }  // namespace octet

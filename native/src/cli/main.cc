@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
     octet::add_bench_command(app);
     octet::add_serve_command(app);
     octet::add_auto_command(app);
+    octet::add_report_command(app);
     try {
       app.parse(argc, argv);
     } catch (const CLI::CallForHelp& help) {

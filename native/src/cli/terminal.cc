@@ -4,10 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cmath>
 #include <cstdio>
-
-#include "octet/measure.h"
 
 namespace octet {
 namespace {
@@ -75,20 +72,5 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows, std:
   }
   return text;
 }
-
-std::string format_bytes(std::uint64_t bytes) {
-  if (bytes < 100'000) return fmt::format("{:.1f} kB", static_cast<double>(bytes) / 1e3);
-  return fmt::format("{:.2f} MB", static_cast<double>(bytes) / 1e6);
-}
-
-std::string format_db(double db) {
-  if (db >= kSqnrEqual) return "equal";
-  if (db <= -kSqnrEqual) return "not comparable";
-  return fmt::format("{:.1f} dB", db);
-}
-
-std::string format_times(double ratio) { return fmt::format("{:.2f}×", ratio); }
-
-std::string format_ms(double ms) { return ms < 10 ? fmt::format("{:.3f} ms", ms) : fmt::format("{:.1f} ms", ms); }
 
 }  // namespace octet

@@ -1,9 +1,10 @@
 // What people see: aligned tables, sizes in words, and a progress line once something takes longer than a second.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
+
+#include "report/format.h"
 
 namespace octet {
 
@@ -17,10 +18,5 @@ class Terminal {
 
 // Columns aligned by the widest cell; the first left, the others right unless `left` names them.
 std::string format_table(const std::vector<std::vector<std::string>>& rows, std::size_t left_columns = 1);
-
-std::string format_bytes(std::uint64_t bytes);  // "12.15 MB", megabytes of 10^6
-std::string format_db(double db);               // "38.1 dB", "equal", "not finite"
-std::string format_times(double ratio);         // "2.1×"
-std::string format_ms(double ms);
 
 }  // namespace octet

@@ -1,13 +1,16 @@
 #include "cli/text_file.h"
 
-#include "data/mapped_file.h"
 #include "octet/error.h"
 
 namespace octet {
 
+void append_text(OutputFile& file, const std::string& text) {
+  file.append({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+}
+
 void write_text_file(const std::filesystem::path& path, const std::string& text, bool force) {
   OutputFile file(path, force);
-  file.append({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()});
+  append_text(file, text);
   file.commit();
 }
 
@@ -33,6 +36,14 @@ auto parse_file(const std::filesystem::path& path, Parse&& parse) {
 }
 
 }  // namespace
+
+nlohmann::json read_report_file(const std::filesystem::path& path) {
+  nlohmann::json document = nlohmann::json::parse(read_text_file(path), nullptr, false);
+  if (document.is_discarded())
+    throw Error(ErrorCode::kMalformed, path.string(), "is no JSON",
+                "give a report that octet bench --json, octet quantize --json or the page wrote");
+  return document;
+}
 
 Ranges read_ranges_file(const std::filesystem::path& path) { return parse_file(path, ranges_from_json); }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 
+#include "data/mapped_file.h"
 #include "octet/image.h"
 #include "octet/plan.h"
 #include "octet/ranges.h"
@@ -12,6 +14,11 @@ namespace octet {
 
 // Appears under its name only when it is complete. Throws Error(kWrite), also when it exists and `force` is false.
 void write_text_file(const std::filesystem::path& path, const std::string& text, bool force);
+
+void append_text(OutputFile& file, const std::string& text);
+
+// A report of any kind. Throws Error naming the file, kMalformed where it is no JSON.
+nlohmann::json read_report_file(const std::filesystem::path& path);
 
 // What octet calibrate wrote. Throws Error naming the file.
 Ranges read_ranges_file(const std::filesystem::path& path);
