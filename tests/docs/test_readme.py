@@ -44,7 +44,7 @@ def test_exit_statuses_are_those_of_the_core():
 
 
 def helps():
-    commands = ("inspect", "prepare", "calibrate", "quantize", "compare", "bench", "auto", "serve")
+    commands = ("inspect", "prepare", "calibrate", "quantize", "compare", "bench", "auto", "report", "serve")
     return {command: octet(command, "--help").succeeded().stdout for command in commands}
 
 
@@ -54,7 +54,7 @@ def test_options_exist():
     tools = re.compile(r"--preset|--prefix")  # CMake's and npm's
     for option in set(re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", tools.sub("", README))):
         assert option in everywhere, f"README.md names {option}, no command has it"
-    for command in ("prepare", "calibrate", "quantize", "bench", "auto", "serve"):
+    for command in ("prepare", "calibrate", "quantize", "bench", "auto", "report", "serve"):
         for row in table_after(f"### How to {command}"):
             for option in re.findall(r"--[a-z][a-z0-9-]+", row[0]):
                 assert option in texts[command], option

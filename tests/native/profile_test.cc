@@ -30,7 +30,7 @@ std::string trace(std::string events) {
   return R"([{"cat": "Session", "name": "session_initialization", "ts": 0, "dur": 90, "args": {}},)" + events;
 }
 
-TEST(Profile, SumsByOperatorAndLeavesWarmUpOut) {
+TEST(Profile, SumsByOperatorWithoutWarmUpAndTheSlowerHalf) {
   const Profile profile = profile_from_trace(
       trace(node("a", "QLinearConv", "uint8", 110, 5000) + run(100, 6000) +  // warm-up
             node("a", "QLinearConv", "uint8", 10010, 1000) + node("b", "Conv", "float", 11020, 1500) +
@@ -93,7 +93,7 @@ TEST(Profile, WatchesAModelAndLeavesNoFile) {
   const Profile odd = profile_model(folder / "none.onnx", samples, {});
   ::unsetenv("TMPDIR");
   EXPECT_EQ(profile.why_not, "");
-  EXPECT_EQ(profile.runs, 4u);
+  EXPECT_EQ(profile.runs, 2u) << "the faster half of 4";
   ASSERT_FALSE(profile.operators.empty());
   double ms = 0, share = 0;
   for (const auto& entry : profile.operators) {

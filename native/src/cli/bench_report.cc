@@ -18,8 +18,9 @@ std::string profile_lines(const BenchRow& row) {
   const std::string title =
       fmt::format("{}, {} thread{}", row.model.filename().string(), row.threads, row.threads == 1 ? "" : "s");
   if (!profile.why_not.empty()) return fmt::format("{}: no profile: {}\n", title, profile.why_not);
-  std::string text = fmt::format("\n{}: {:.0f} % of the time in integers; {} runs watched, which slows them to {}\n",
-                                 title, 100 * profile.integer_share, profile.runs, format_ms(profile.run_ms));
+  std::string text =
+      fmt::format("\n{}: {:.0f} % of the time in integers; {} watched runs, the faster half, took {} each\n", title,
+                  100 * profile.integer_share, profile.runs, format_ms(profile.run_ms));
   std::vector<std::vector<std::string>> table = {{"operator", "per run", "time", "share", "in integers"}};
   for (std::size_t i = 0; i < std::min(kOperators, profile.operators.size()); ++i) {
     const Profile::Operator& entry = profile.operators[i];
