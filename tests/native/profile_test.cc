@@ -35,7 +35,7 @@ TEST(Profile, SumsByOperatorWithoutWarmUpAndTheSlowerHalf) {
       trace(node("a", "QLinearConv", "uint8", 110, 5000) + run(100, 6000) +  // warm-up
             node("a", "QLinearConv", "uint8", 10010, 1000) + node("b", "Conv", "float", 11020, 1500) +
             run(10000, 3500) + node("a", "QLinearConv", "uint8", 20010, 3000) + node("b", "Conv", "float", 23020, 500) +
-            run(20000, 5500)),
+            run(20000, 5500) + node("a", "QLinearConv", "uint8", 30010, 90000) + run(30000, 95000)),  // disturbed
       1);
   EXPECT_EQ(profile.runs, 2u);
   EXPECT_DOUBLE_EQ(profile.run_ms, 4.5);

@@ -1,9 +1,9 @@
 #include "engine/bench_reasons.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "data/mapped_file.h"
+#include "data/open_model.h"
 #include "engine/engine.h"
 #include "octet/error.h"
 #include "octet/observed_plan.h"
@@ -31,8 +31,7 @@ const std::optional<Plan>& BenchReasons::plan_of(std::size_t model) {
   if (std::exchange(seen.looked_at_plan, true)) return seen.plan;
   if (model == 1 && job_.plan) return seen.plan = job_.plan;
   try {
-    const std::filesystem::path& path = job_.models[model];
-    Model loaded = load_model(open_file(path), path.filename().string(), external_beside(path));
+    Model loaded = open_model(job_.models[model]);
     seen.plan = observed_plan(loaded);
   } catch (const Error&) {  // a model that the runtime ran and Octet does not read: nothing is told of it
   }

@@ -25,8 +25,8 @@ struct Profile {
     double ms = 0;
   };
 
-  std::string why_not;  // there are no times; nothing else is filled then
-  std::size_t runs = 0;  // that the times are of: the faster half
+  std::string why_not;              // there are no times; nothing else is filled then
+  std::size_t runs = 0;             // that the times are of: the faster half
   double run_ms = 0;                // of a whole run while it is watched, which is slower than without
   double integer_share = 0;         // of the time that nodes took
   std::vector<Operator> operators;  // the longest first; an operator that runs both ways has two entries
@@ -44,7 +44,8 @@ struct ProfileOptions {
 Profile profile_model(const std::filesystem::path& model, const std::vector<Sample>& samples,
                       const ProfileOptions& options);
 
-// From the trace that the runtime writes, without the first `warmup` runs and the slower half of the rest. Throws Error(kRun) for what is none.
+// From the trace that the runtime writes, without the first `warmup` runs and the slower half of the rest. Throws
+// Error(kRun) for what is none.
 Profile profile_from_trace(std::string_view trace, std::size_t warmup);
 
 nlohmann::json to_json(const Profile& profile);

@@ -56,11 +56,11 @@ svg .of-base .mark, svg .of-base .dot, svg .of-base .band { fill: var(--base); }
 svg .of-base .stroke, svg .of-base .whisker { stroke: var(--base); }
 svg .limit { stroke: var(--bad); stroke-dasharray: 4 3; }
 .scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.9rem; }
+table { border-collapse: collapse; font-size: 0.87rem; }
 th { text-align: left; font-weight: 500; }
 thead th { color: var(--faint); font-weight: 400; vertical-align: bottom; }
-td, th { padding: 0.3rem 1rem 0.3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
-tbody th { min-width: 8rem; max-width: 22rem; overflow-wrap: anywhere; }
+td, th { padding: 0.3rem 0.75rem 0.3rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
+tbody th { min-width: 7rem; max-width: 22rem; overflow-wrap: anywhere; }
 td { white-space: nowrap; }
 td:last-child { white-space: normal; min-width: 6rem; }
 td.wide { min-width: 16rem; overflow-wrap: anywhere; }

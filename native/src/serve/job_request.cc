@@ -137,8 +137,8 @@ BenchJob bench_job_of(const json& request, const JobPlaces& places) {
   fields.read("seconds", job.seconds, 0, 86'400);
   fields.read("memory", job.memory);
   job.thresholds = thresholds_of(fields);
-  fields.get("plan");
-  fields.get("calibrated_on");
+  if (const json* plan = fields.get("plan")) job.plan = plan_from_json(plan->dump());
+  fields.read("calibrated_on", job.calibrated_on, 0, kAnyNumber);
   fields.close();
   return job;
 }
