@@ -79,7 +79,7 @@ def test_a_verdict_that_is_no_ship_says_why_and_what_to_try(small):
 
 
 def test_of_a_model_that_is_not_quantized_no_reason_is_made_up():
-    verdict = bench(MODEL, MODEL)["rows"][1]["verdict"]
+    verdict = bench(MODEL, MODEL, "--faster", "1000")["rows"][1]["verdict"]
     assert (verdict["judgement"], verdict["why"], verdict["next"]) == ("dont", "", [])
 
 
