@@ -84,10 +84,12 @@ def test_status_tells_what_is_here(server):
 
 def test_models_are_timed_natively(server, tmp_path):
     """The model and a quantized one, on the served samples, on sent ones, and on made-up ones."""
-    quantize(MODEL, tmp_path / "small.onnx", "--mode", "weights", "--no-verify")
+    plan = tmp_path / "plan.json"
+    quantize(MODEL, tmp_path / "small.onnx", "--mode", "weights", "--no-verify", "--save-plan", plan)
     server.put(tmp_path / "small.onnx")
     models = ["digits.onnx", "small.onnx"]
-    answer = server.ask("POST", "/api/bench", json.dumps({"models": models, "data": "served", **BRIEF}))
+    question = {"models": models, "data": "served", "plan": json.loads(plan.read_text()), "calibrated_on": 8, **BRIEF}
+    answer = server.ask("POST", "/api/bench", json.dumps(question))
     assert answer.status == 200 and answer.headers["Content-Type"] == "application/x-ndjson"
     *news, last = answer.lines
     assert {line["progress"]["stage"] for line in news} == {"open", "memory", "load", "compare", "time"}
@@ -98,6 +100,8 @@ def test_models_are_timed_natively(server, tmp_path):
     assert len(first["milliseconds"]) == len(second["milliseconds"]) == 7
     assert first["peak_memory_bytes"] > 0 and second["speedup"]["ratio"] > 0
     assert second["worst_sqnr_db"] > 30 and second["verdict"]["sentence"]
+    assert [row["name"] for row in report["rows"]] == models and second["verdict"].keys() >= {"why", "next"}
+    assert report["octet_report"] == "bench" and report["created"].endswith("Z")
     assert not report["synthetic"] and report["samples"] == 8
     assert str(server.temporary) not in answer.body.decode()
 
@@ -145,6 +149,8 @@ def test_ranges_are_those_of_the_command_line(server, tmp_path):
         ({"threads": [0]}, "threads"),
         ({"threads": []}, "threads"),
         ({"memory": 1}, "memory"),
+        ({"plan": {"nodes": 1}}, "plan"),
+        ({"calibrated_on": -1}, "calibrated_on"),
         ({"thresholds": {"slower": 2}}, "thresholds.slower"),
         ({"thresholds": {"x": 2}}, "thresholds.x"),
         ({"dims": {"batch": -1}}, "dims.batch"),
@@ -155,7 +161,7 @@ def test_ranges_are_those_of_the_command_line(server, tmp_path):
 def test_a_question_that_means_nothing_is_refused(server, change, where):
     answer = server.ask("POST", "/api/bench", json.dumps({"models": ["digits.onnx"], **BRIEF, **change}))
     assert answer.status == 400 and answer.json["error"]["where"] == where
-    assert answer.json["error"]["code"] in ("usage", "read")
+    assert answer.json["error"]["code"] in ("usage", "read", "malformed")
 
 
 def test_what_goes_wrong_in_a_job_is_its_last_line(server):
