@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { ROOT } from '../wasm/load_octet.mjs';
 import { modelBytes } from '../wasm/octet_runs.mjs';
 import { PHONE } from './browser.mjs';
-import { onPage, saved } from './on_page.mjs';
+import { benchReport, giveReport, nativeFigures, reportFile } from './native_report.mjs';
+import { onPage, saved, unbuilt } from './on_page.mjs';
 import { fileOf, findLayers, measured, pinned, twoMarked } from './page_steps.mjs';
 
 const AXE = readFileSync(join(ROOT, 'web/node_modules/axe-core/axe.min.js'), 'utf8');
@@ -59,6 +60,17 @@ const STATES = {
     await page.getByText('outside it:').waitFor();
     await twoMarked(page);
     for (const summary of await page.locator('.result summary, .runs summary').all()) await summary.click();
+  },
+  async 'with native figures'(page) {
+    await page.getByRole('button', { name: 'Digits' }).click();
+    await page.getByRole('button', { name: 'Quantize', exact: true }).click();
+    await measured(page);
+    await giveReport(page, fileOf('note.txt', Buffer.from('no report')));
+    await page.getByRole('alert').waitFor();
+    if (unbuilt) return;
+    await giveReport(page, reportFile(await benchReport('digits_cnn', 'weights')));
+    await nativeFigures(page).waitFor();
+    for (const summary of await page.locator('.native summary').all()) await summary.click();
   },
   async 'in a report'(page) {
     await page.getByRole('button', { name: 'Digits' }).click();

@@ -23,12 +23,13 @@ export async function persistent(folder) {
   return { newContext: async () => context, close: () => context.close() };
 }
 
+// `serve`: starts another server; `opened` of it is the address to open, where that is not its `url`.
 // Without its service worker the page neither reloads by itself nor keeps anything: each test begins anew.
 const DEFAULTS = { folder: PAGE, viewport: DESKTOP, colorScheme: 'light', device: {}, serviceWorkers: 'block' };
 
 export async function openPage(browser, options = {}) {
-  const { folder, viewport, colorScheme, headers, device, serviceWorkers } = { ...DEFAULTS, ...options };
-  const server = await servePage(folder, { headers });
+  const { folder, viewport, colorScheme, headers, device, serviceWorkers, serve } = { ...DEFAULTS, ...options };
+  const server = serve ? await serve() : await servePage(folder, { headers });
   const context = await browser.newContext({ viewport, colorScheme, serviceWorkers, acceptDownloads: true, ...device });
   const page = await context.newPage();
   const requests = [], complaints = [];
@@ -39,7 +40,7 @@ export async function openPage(browser, options = {}) {
   });
   page.on('pageerror', (error) => complaints.push(String(error)));
   page.setDefaultTimeout(60_000);
-  await page.goto(server.url);
+  await page.goto(server.opened ?? server.url);
   return {
     page, context, server, requests, complaints, url: server.url,
     async close() {

@@ -1,16 +1,14 @@
 // What tests of the page share: a fresh page each, what is downloaded, and the command line that must do the same.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { ROOT } from '../wasm/load_octet.mjs';
 import { launch, openPage, strangers } from './browser.mjs';
+import { program } from './program.mjs';
 
-export const program = process.env.OCTET_EXECUTABLE ?? join(ROOT, 'build/native/octet');
-/** Tests that hold the page against the command line are skipped where that is not built. */
-export const unbuilt = existsSync(program) ? false : `${program} is not built`;
+export { program, unbuilt } from './program.mjs';
 
 let browser;
 before(async () => { browser = await launch(); });

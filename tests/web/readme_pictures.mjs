@@ -1,7 +1,8 @@
-// Four pictures of the page for the README: node tests/web/readme_pictures.mjs FOLDER
+// Pictures of the page for the README: node tests/web/readme_pictures.mjs FOLDER
 import { join } from 'node:path';
 import { launch, openPage } from './browser.mjs';
 import { findLayers, measured, pinned, quantizeIn, twoMarked } from './page_steps.mjs';
+import { serveOctet } from './serve_octet.mjs';
 
 const folder = process.argv[2];
 const WINDOW = { width: 1120, height: 900 }, PHONE = { width: 400, height: 860 };
@@ -53,6 +54,13 @@ await opened({ viewport: PHONE, colorScheme: 'dark' }, async (page) => {
   await quantizeIn(page, 'Static');
   await measured(page);
   await shoot(page, 'page_phone', '.result .head', '.pictures');
+});
+
+await opened({ viewport: WINDOW, serve: serveOctet }, async (page) => {
+  await page.getByRole('button', { name: 'Small GPT' }).click();
+  await quantizeIn(page, 'Dynamic');
+  await page.getByRole('region', { name: 'Here and natively in numbers' }).waitFor();
+  await shoot(page, 'page_native', '.native-view');
 });
 
 await browser.close();

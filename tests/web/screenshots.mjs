@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { modelBytes } from '../wasm/octet_runs.mjs';
 import { DESKTOP, launch, openPage, PHONE } from './browser.mjs';
 import { fileOf, findLayers, measured, pinned, quantizeIn, twoMarked } from './page_steps.mjs';
+import { unbuilt } from './program.mjs';
+import { serveOctet } from './serve_octet.mjs';
 
 const [folder, ...asked] = process.argv.slice(2);
 if (!folder) {
@@ -57,18 +59,29 @@ const STATES = [
   }],
 ];
 
+// Under octet serve, where native figures come by themselves.
+const SERVED = [
+  ['12_native', async (page) => {
+    await page.getByRole('button', { name: 'Small GPT' }).click();
+    await quantizeIn(page, 'Dynamic');
+    await page.getByRole('region', { name: 'Here and natively in numbers' }).waitFor();
+  }],
+];
+
 const browser = await launch();
 for (const [width, viewport] of [['desktop', DESKTOP], ['phone', PHONE]]) {
   for (const colorScheme of ['light', 'dark']) {
     const name = `${width}_${colorScheme}`;
     if (asked.length > 0 && !asked.includes(name)) continue;
-    const { page, complaints, close } = await openPage(browser, { viewport, colorScheme });
-    for (const [state, reach] of STATES) {
-      await reach(page);
-      await page.screenshot({ path: join(folder, `${name}_${state}.png`), fullPage: true });
+    for (const [states, serve] of [[STATES], ...(unbuilt ? [] : [[SERVED, serveOctet]])]) {
+      const { page, complaints, close } = await openPage(browser, { viewport, colorScheme, serve });
+      for (const [state, reach] of states) {
+        await reach(page);
+        await page.screenshot({ path: join(folder, `${name}_${state}.png`), fullPage: true });
+      }
+      for (const complaint of complaints) process.stdout.write(`${name}: ${complaint}\n`);
+      await close();
     }
-    for (const complaint of complaints) process.stdout.write(`${name}: ${complaint}\n`);
-    await close();
   }
 }
 await browser.close();

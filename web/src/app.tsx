@@ -6,9 +6,20 @@ import { ResultBand } from './bands/result_band';
 import { RunsBand } from './bands/runs_band';
 import { WorkBand } from './bands/work_band';
 import { filesOf } from './dropped';
+import type { Given } from './dropped';
 import { announcement } from './state/job';
 import { open } from './state/model';
+import { server, takeReport } from './state/native';
+import { current } from './state/runs';
 import { linkOf } from './take/link';
+
+// A report of octet bench is about the run that is looked at; all else is a model, or belongs to one.
+async function take(given: Given[]) {
+  const [first] = given;
+  if (given.length !== 1 || !/\.json$/i.test(first!.path) || !current.value) return open(given);
+  await takeReport(current.value, [first!.file]);
+  document.getElementById('native')?.focus();
+}
 
 // The whole window takes drops, not only the area that says so.
 function useWindowDrop(): boolean {
@@ -27,14 +38,14 @@ function useWindowDrop(): boolean {
       setOver(false);
       if (!carriesFiles(event) || event.defaultPrevented) return;
       event.preventDefault();
-      void filesOf(event.dataTransfer!).then(open);
+      void filesOf(event.dataTransfer!).then(take);
     };
     addEventListener('dragover', onOver);
     addEventListener('dragleave', onLeave);
     const onPaste = (event: ClipboardEvent) => {
       if (!event.clipboardData?.files.length) return;
       event.preventDefault();
-      void filesOf(event.clipboardData).then(open);
+      void filesOf(event.clipboardData).then(take);
     };
     addEventListener('drop', onDrop);
     addEventListener('paste', onPaste);
@@ -54,7 +65,9 @@ export function App() {
     <main class={over ? 'page over' : 'page'}>
       <header class="masthead">
         <p class="name">Octet</p>
-        <p class="promise">Nothing is uploaded: everything runs on this device.</p>
+        <p class="promise">
+          {server.value ? 'Served by octet on this computer: nothing leaves it.' : 'Nothing is uploaded: everything runs on this device.'}
+        </p>
       </header>
       <ModelBand />
       <ChoicesBand />

@@ -15,16 +15,18 @@ export interface BundledModel {
   model: string;
   /** An archive of calib/ and eval/. */
   samples: string;
+  /** In Octet's sources, where the model has the same name with ".onnx" added. */
+  folder: string;
 }
 
 export const BUNDLED: BundledModel[] = [
   {
     title: 'Digits', what: 'convolutions, 8 × 8 pictures', file: 'digits_cnn.onnx', bytes: SAMPLE_BYTES.digits_cnn,
-    model: digits, samples: digitsSamples,
+    model: digits, samples: digitsSamples, folder: 'tests/data/digits_cnn',
   },
   {
     title: 'Small GPT', what: 'a transformer over characters', file: 'gpt_char.onnx', bytes: SAMPLE_BYTES.gpt_char,
-    model: gpt, samples: gptSamples,
+    model: gpt, samples: gptSamples, folder: 'tests/data/gpt_char',
   },
 ];
 

@@ -3,8 +3,9 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Bars } from '../charts/bars';
 import type { Bar } from '../charts/bars';
 import { bytesText, dbText, msText, percentText, timesText } from '../format';
+import { outputBytes } from '../state/runs';
 import type { Run } from '../state/runs';
-import { driftText, modeOf, oneThread, optionRows, outputBytes, speedText, verdictWord } from '../take/run_words';
+import { driftText, modeOf, nativeSpeedText, oneThread, optionRows, speedText, verdictWord } from '../take/run_words';
 
 interface Line {
   name: string;
@@ -57,6 +58,7 @@ function figures(a: Run, b: Run): Line[] {
     both('size', (run) => bytesText(outputBytes(run))),
     both('one run', median),
     both('speed', speedText),
+    ...(a.native || b.native ? [both('speed natively', nativeSpeedText)] : []),
     both('worst output', driftText),
     both('verdict', verdictWord),
   ];

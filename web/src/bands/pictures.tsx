@@ -7,8 +7,9 @@ import { EmptyFigure } from '../charts/frame';
 import { Latency, latencyHeight, speedupText } from '../charts/latency';
 import type { LatencyGroup } from '../charts/latency';
 import { bytesText, percentText, plural } from '../format';
+import { outputBytes } from '../state/runs';
 import type { Run } from '../state/runs';
-import { modeOf, outputBytes } from '../take/run_words';
+import { modeOf } from '../take/run_words';
 
 interface Props {
   run: Run;

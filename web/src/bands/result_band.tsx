@@ -12,6 +12,7 @@ import { Advice } from './advice';
 import type { AdviceActions } from './advice';
 import { Explained } from './explained';
 import { LayersBand } from './layers_band';
+import { NativeBand } from './native_band';
 import { Pictures } from './pictures';
 import { Take } from './take';
 
@@ -62,6 +63,7 @@ export function ResultBand() {
       <p class="setup">{run.comparison && !(untimed(run) && job.value !== null) ? setupOf(run.comparison) : ''}</p>
       {run.calibrated && <p class="setup">Ranges from {run.calibrated.description}.</p>}
       <Take run={run} pinned={pinned} />
+      <NativeBand run={run} pinned={pinned} />
       <LayersBand run={run} ask={ask} busy={job.value !== null} />
       <Explained report={run.report} />
     </section>

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { CopyButton } from '../charts/frame';
 import { bytesText } from '../format';
-import { currentId, keeping, pin, removeRun, runs } from '../state/runs';
+import { currentId, keeping, outputBytes, pin, removeRun, runs } from '../state/runs';
 import type { Run } from '../state/runs';
 import { saveModel } from '../take/download';
 import {
@@ -10,7 +10,7 @@ import {
   driftText,
   keyOptions,
   modeOf,
-  outputBytes,
+  nativeSpeedText,
   smaller,
   smallerText,
   speedText,
@@ -32,7 +32,7 @@ export function RunsBand({ linkOf }: { linkOf: (run: Run) => string }) {
       <p class="help">Kept in this browser until you remove them. Mark two to compare them side by side.</p>
       <div class="run-table" role="table" aria-labelledby="runs">
         <div class="run-head" role="row">
-          {['run', 'size', 'speed', 'drift', 'verdict', 'compare', 'more'].map((head) => (
+          {['run', 'size', 'speed', 'native', 'drift', 'verdict', 'compare', 'more'].map((head) => (
             <span key={head} role="columnheader">
               {head}
             </span>
@@ -73,6 +73,7 @@ function Row({ run, marked, mark, link }: RowProps) {
         <small>{smallerText(smaller(run))}</small>
       </Cell>
       <Cell head="speed">{speedText(run)}</Cell>
+      <Cell head="native">{nativeSpeedText(run)}</Cell>
       <Cell head="drift">{driftText(run)}</Cell>
       <Cell head="verdict">
         <span class={`word ${judgement}`}>{verdictWord(run)}</span>

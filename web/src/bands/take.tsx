@@ -1,11 +1,13 @@
 // What can be taken from a run: the model, the report, the plan, the ranges, the command line that does the same.
 import { CopyButton } from '../charts/frame';
 import { searched } from '../options';
+import { announcement, asError } from '../state/job';
 import type { Run } from '../state/runs';
 import { saveBlob, saveText } from '../take/download';
 import { planName, planText, rangesName, reportName } from '../take/names';
 import { reportJson } from '../take/report_json';
 import { commandOf } from '../take/run_words';
+import { CommandText } from './command_text';
 
 const JSON_TYPE = 'application/json';
 
@@ -16,6 +18,14 @@ export function Take({ run, pinned }: { run: Run; pinned: Run | null }) {
     // Only who takes a report needs what draws it.
     const { reportPage } = await import('../take/report_page');
     saveText(reportPage(run, pinned), reportName(run, 'html'), 'text/html');
+  };
+  const picture = async () => {
+    const { pictureOf } = await import('../take/picture');
+    try {
+      saveBlob(await pictureOf(run, pinned), reportName(run, 'png'));
+    } catch (error) {
+      announcement.value = asError(error).message;
+    }
   };
   const needs = searched(run.options) ? planName(run) : ranges !== null ? rangesName(run) : null;
   return (
@@ -32,6 +42,9 @@ export function Take({ run, pinned }: { run: Run; pinned: Run | null }) {
         <span class="papers">
           <button type="button" class="quiet" onClick={() => void page()}>
             Report
+          </button>
+          <button type="button" class="quiet" onClick={() => void picture()}>
+            Picture
           </button>
           <button
             type="button"
@@ -52,15 +65,9 @@ export function Take({ run, pinned }: { run: Run; pinned: Run | null }) {
       </div>
       <div class="command">
         <p>The same bytes on the command line{needs && `, with ${needs} beside it`}:</p>
-        <Command text={commandOf(run)} />
+        <CommandText text={commandOf(run)} />
         <CopyButton label="Copy" text={() => commandOf(run)} />
       </div>
     </section>
   );
-}
-
-// Breaks before a flag, not inside of one.
-function Command({ text }: { text: string }) {
-  const words = text.split(/ (?=-)/);
-  return <code>{words.map((word, i) => [i > 0 && ' ', <span key={word}>{word}</span>])}</code>;
 }

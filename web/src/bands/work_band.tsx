@@ -1,20 +1,20 @@
 // What is being done, how far it is, for how long, and the way to stop it; what went wrong, where it was asked for.
 // Its place is kept, so that nothing jumps.
-import type { Stage } from 'octet-wasm';
 import { useEffect, useState } from 'preact/hooks';
 import { percentText } from '../format';
 import { cancel, job } from '../state/job';
-import type { Job } from '../state/job';
+import type { Job, Step } from '../state/job';
 import { inspected, problem } from '../state/model';
 import { Problem } from './problem';
 
-const WORDS: Record<Stage, string> = {
+const WORDS: Record<Step, string> = {
   read: 'read', prepare: 'prepare', plan: 'plan', calibrate: 'calibrate', search: 'search', write: 'write',
   runtime: 'load runtime', check: 'check', time: 'time', layers: 'compare layers',
+  send: 'send to octet serve', native: 'measure natively',
 };
 
 // Stages whose steps are samples or runs, and can be counted.
-const COUNTED: Stage[] = ['calibrate', 'check', 'search', 'layers'];
+const COUNTED: Step[] = ['calibrate', 'check', 'search', 'layers', 'send'];
 
 const LEFT_AFTER_MS = 1000, LEFT_FROM = 0.05;
 
@@ -61,7 +61,9 @@ function Running({ now: running }: { now: Job }) {
   const now = useNow();
   const share = shareOf(running);
   const inStage = now - running.since;
-  const left = share !== null && share >= LEFT_FROM && share < 1 && inStage > LEFT_AFTER_MS
+  // The server's steps are several, and each begins anew for every number of threads.
+  const foreseen = running.progress?.stage !== 'native';
+  const left = foreseen && share !== null && share >= LEFT_FROM && share < 1 && inStage > LEFT_AFTER_MS
     ? inStage * (1 - share) / share : null;
   return (
     <div class="work">

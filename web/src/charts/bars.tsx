@@ -3,7 +3,7 @@ import { Figure } from './frame';
 import { fromZero, shorten, textWidth } from './scale';
 
 /** Whose number it is; colours and shapes follow. */
-export type Owner = 'float' | 'run' | 'pin';
+export type Owner = 'float' | 'run' | 'pin' | 'other';
 
 export interface Bar {
   owner: Owner;

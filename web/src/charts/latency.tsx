@@ -3,7 +3,7 @@
 import { msText, timesText } from '../format';
 import type { Owner } from './bars';
 import { Figure } from './frame';
-import { fromZero, quantile, swarm, textWidth, ticks } from './scale';
+import { fromZero, quantile, shorten, swarm, textWidth, ticks } from './scale';
 
 export interface Times {
   owner: Owner;
@@ -57,17 +57,24 @@ function tableOf(groups: LatencyGroup[]) {
   return { head: ['model', 'threads', 'median', 'quarter below', 'quarter above', 'fastest', 'slowest', 'timed'], rows };
 }
 
-export function Latency({ groups, note }: { groups: LatencyGroup[]; note?: string }) {
+interface Props {
+  title?: string;
+  groups: LatencyGroup[];
+  note?: string;
+}
+
+export function Latency({ title = 'Latency', groups, note }: Props) {
   const most = farthest(groups) * 1.04;
   const said = groups.flatMap(({ label, rows }) =>
     rows.map((row) => `${row.label} with ${label} ${msText(quantile(row.ms, 0.5))}`),
   );
   const words = groups.flatMap(({ rows }) => rows.flatMap((row) => [row.label, msText(quantile(row.ms, 0.5))]));
-  const names = Math.max(...words.map((word) => textWidth(word, SIZE))) + 14;
+  const longest = Math.max(...words.map((word) => textWidth(word, SIZE))) + 14;
   const height = heightOf(groups);
   return (
-    <Figure title="Latency" label={`Medians: ${said.join(', ')}`} height={height} table={tableOf(groups)} note={note}>
+    <Figure title={title} label={`Medians: ${said.join(', ')}`} height={height} table={tableOf(groups)} note={note}>
       {(width) => {
+        const names = Math.min(longest, width * 0.4);
         const x = fromZero(most, names, width - 12);
         const marks = ticks(most, Math.max(2, Math.floor((width - names) / 70)));
         let top = 0;
@@ -99,12 +106,13 @@ export function Latency({ groups, note }: { groups: LatencyGroup[]; note?: strin
                   )}
                   {group.rows.map((row, i) => (
                     <Row
-                      key={row.owner}
+                      key={i}
                       times={row}
                       x={x}
                       most={most}
                       middle={head + HEAD + ROW * i + ROW / 2}
                       width={width}
+                      room={names - 8}
                     />
                   ))}
                 </g>
@@ -123,9 +131,11 @@ interface RowProps {
   most: number;
   middle: number;
   width: number;
+  /** Of the name. */
+  room: number;
 }
 
-function Row({ times: { owner, label, ms }, x, most, middle, width }: RowProps) {
+function Row({ times: { owner, label, ms }, x, most, middle, width, room }: RowProps) {
   const median = quantile(ms, 0.5);
   const beyond = ms.filter((value) => value > most).length;
   const places = ms.map(x);
@@ -135,7 +145,7 @@ function Row({ times: { owner, label, ms }, x, most, middle, width }: RowProps) 
   return (
     <g class={`own-${owner}`}>
       <text class="name" x="0" y={middle - 9} dy="0.35em">
-        {label}
+        {shorten(label, room, SIZE)}
       </text>
       <text class="number" x="0" y={middle + 9} dy="0.35em">
         {msText(median)}

@@ -70,7 +70,9 @@ worker.addEventListener('activate', (event) => {
 
 worker.addEventListener('fetch', (event) => {
   const { request } = event;
-  if (request.method === 'GET' && request.url.startsWith(folder.href)) event.respondWith(answer(request));
+  // What `octet serve` is asked for is never kept, nor looked for among what is.
+  const asked = request.url.startsWith(`${worker.location.origin}/api/`);
+  if (request.method === 'GET' && !asked && request.url.startsWith(folder.href)) event.respondWith(answer(request));
 });
 
 // The page asks once it stands; what it hears back is whether all of it is here.

@@ -1,11 +1,12 @@
 // What is chosen. It stands in the address, so that a link or a bookmark brings it back.
 import { signal } from '@preact/signals';
 import { PRESET } from '../option_fields';
+import { withoutToken } from '../native/token';
 import { fromHash, toHash } from '../option_url';
 import { DEFAULTS } from '../options';
 import type { Choices } from '../options';
 
-const asked = fromHash(location.hash);
+const asked = fromHash(withoutToken(location.hash));
 
 export const choices = signal<Choices>(asked.choices);
 /** Parts of the address that mean nothing here. */
@@ -27,7 +28,7 @@ choices.subscribe((now) => {
 });
 
 addEventListener('hashchange', () => {
-  const now = fromHash(location.hash);
+  const now = fromHash(withoutToken(location.hash));
   ignored.value = now.ignored;
   choices.value = now.choices;
 });

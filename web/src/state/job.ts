@@ -3,16 +3,21 @@ import { signal } from '@preact/signals';
 import { OctetError } from 'octet-wasm';
 import type { Progress, Stage, WorkError } from 'octet-wasm';
 
+/** Of the package, and of `octet serve` where the page came from it. */
+export type Step = Stage | 'send' | 'native';
+
+export type StepProgress = Omit<Progress, 'stage'> & { stage: Step };
+
 export interface Job {
   started: number;
   /** What there is to do, in order. */
-  stages: Stage[];
-  progress: Progress | null;
+  stages: Step[];
+  progress: StepProgress | null;
   /** When the stage that is under way began. */
   since: number;
 }
 
-export type Tell = (progress: Progress) => void;
+export type Tell = (progress: StepProgress) => void;
 
 export const job = signal<Job | null>(null);
 export const problem = signal<WorkError | null>(null);
@@ -21,7 +26,7 @@ export const announcement = signal('');
 
 let current: AbortController | null = null;
 
-function advanced(before: Job, progress: Progress): Job {
+function advanced(before: Job, progress: StepProgress): Job {
   const { stage } = progress;
   const same = before.progress?.stage === stage;
   const stages = before.stages.includes(stage) ? before.stages : [...before.stages, stage];
@@ -29,7 +34,7 @@ function advanced(before: Job, progress: Progress): Job {
 }
 
 /** Runs `steps` as the one thing that is done. A newer call ends an older one, whose late results are dropped. */
-export async function exclusively(stages: Stage[], steps: (signal: AbortSignal, tell: Tell) => Promise<void>) {
+export async function exclusively(stages: Step[], steps: (signal: AbortSignal, tell: Tell) => Promise<void>) {
   current?.abort(new DOMException('Replaced by newer work', 'AbortError'));
   const controller = (current = new AbortController());
   const started = performance.now();

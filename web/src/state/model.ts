@@ -58,8 +58,8 @@ export async function openBundled(bundled: BundledModel) {
     const { model, ...samples } = await fetchBundled(bundled, signal);
     signal.throwIfAborted();
     loaded.value = { name: bundled.file, model, files: {} };
-    calibration.value = { kind: 'files', files: samples.calibration };
-    evaluation.value = { kind: 'files', files: samples.evaluation };
+    calibration.value = { kind: 'files', files: samples.calibration, from: bundled.file };
+    evaluation.value = { kind: 'files', files: samples.evaluation, from: bundled.file };
   });
   if (loaded.value?.name === bundled.file) await look([]);
 }

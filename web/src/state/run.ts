@@ -8,6 +8,7 @@ import { octet } from './client';
 import { announcement, asError, exclusively, problem } from './job';
 import type { Tell } from './job';
 import { inspected, loaded } from './model';
+import { measureIfCheap } from './native';
 import { learn } from './ranges';
 import { addRun, current, updateRun } from './runs';
 import type { Run } from './runs';
@@ -87,10 +88,11 @@ export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
       choices: chosen, options, output, report,
       comparison: null, notVerified: null, ranges: better ?? ranges?.text ?? null,
       calibrated: calibrated && { samples: calibrated.samples, description: calibrated.description },
-      layers: null, pinned: false,
+      layers: null, native: null, pinned: false,
     };
     addRun(run);
     await check(run, source, signal, tell);
+    await measureIfCheap(run.id, source, signal, tell);
   });
 }
 

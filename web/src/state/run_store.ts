@@ -111,7 +111,9 @@ async function readRun(folder: FileSystemDirectoryHandle): Promise<Run | 'foreig
     const ranges = hasRanges ? await (await file(RANGES)).text() : null;
     // Whoever was to measure it is gone.
     const notVerified = facts.comparison ? null : (facts.notVerified ?? 'the page was closed before it was measured');
-    return { ...facts, notVerified, ranges, output: await outputIn(folder, output) };
+    // Runs from before there were native figures have none.
+    const native = facts.native ?? null;
+    return { ...facts, notVerified, native, ranges, output: await outputIn(folder, output) };
   } catch {
     return null;
   }

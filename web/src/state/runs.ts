@@ -3,6 +3,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { discard } from 'octet-wasm';
 import type { Options, Report } from 'octet-wasm';
 import type { Choices } from '../options';
+import type { Native } from '../native/figures';
 import type { Comparison, LayerComparison, ModelFiles } from '../package';
 import { job } from './job';
 import { forgetRun, keepRun, keptRuns } from './run_store';
@@ -23,8 +24,12 @@ export interface Run {
   ranges: string | null;
   calibrated: { samples: number; description: string } | null;
   layers: LayerComparison | null;
+  /** Figures of `octet bench`: from `octet serve`, or from a report that was dropped. */
+  native: Native | null;
   pinned: boolean;
 }
+
+export const outputBytes = ({ report }: Run) => report.sizes.output_bytes;
 
 export const runs = signal<Run[]>([]);
 export const currentId = signal<string | null>(null);

@@ -5,7 +5,8 @@ import { plural } from '../format';
 import { imageOptions } from '../options';
 import type { Choices } from '../options';
 
-export type SampleSet = { kind: 'files'; files: SampleFile[] } | { kind: 'made up'; count: number };
+/** `from`: the model that the files came with, where it was one that comes with the page. */
+export type SampleSet = { kind: 'files'; files: SampleFile[]; from?: string } | { kind: 'made up'; count: number };
 
 export type Purpose = 'calibration' | 'evaluation';
 

@@ -61,4 +61,4 @@ export function commandLine(files: CommandFiles, options: Options): string {
 }
 
 // For POSIX shells; what a shell would expand or split stands in quotes.
-const quote = (word: string) => (/^[\w.+,:/=@%-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);
+export const quote = (word: string) => (/^[\w.+,:/=@%-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`);

@@ -5,6 +5,6 @@ const stem = (run: Run) => run.output.name.replace(/\.onnx$/i, '');
 
 export const planName = (run: Run) => `${stem(run)}.plan.json`;
 export const rangesName = (run: Run) => `${run.source.name.replace(/\.onnx$/i, '')}.ranges.json`;
-export const reportName = (run: Run, kind: 'json' | 'html') => `${stem(run)}.report.${kind}`;
+export const reportName = (run: Run, kind: 'json' | 'html' | 'png') => `${stem(run)}.report.${kind}`;
 
 export const planText = (run: Run) => `${JSON.stringify(run.report.plan, null, 1)}\n`;

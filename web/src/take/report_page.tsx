@@ -2,6 +2,7 @@
 // what comes from models.
 import { render } from 'preact';
 import { Explained } from '../bands/explained';
+import { NativeView } from '../bands/native_view';
 import { Pictures } from '../bands/pictures';
 import chartStyle from '../charts/charts.css?raw';
 import { Printed } from '../charts/frame';
@@ -9,6 +10,7 @@ import { Strip } from '../charts/strip';
 import { bytesText, countText, dbText } from '../format';
 import { layerRows, stripOf } from '../layers/rows';
 import type { Run } from '../state/runs';
+import nativeStyle from '../native.css?raw';
 import reportStyle from './report.css?raw';
 import { commandOf, modeOf, optionRows } from './run_words';
 import { becauseOf, setupOf, verdictSentence } from './verdict_words';
@@ -104,6 +106,14 @@ function ReportBody({ run, pinned }: { run: Run; pinned: Run | null }) {
         <Pictures run={run} pinned={pinned} />
       </Printed.Provider>
       {run.comparison && <p class="setup">{setupOf(run.comparison)}</p>}
+      {run.native && (
+        <section>
+          <h2>Here and natively</h2>
+          <Printed.Provider value={{ width: WIDE }}>
+            <NativeView run={run} pinned={pinned} />
+          </Printed.Provider>
+        </section>
+      )}
       <h2>How it was made</h2>
       <Pairs rows={rows} />
       {run.calibrated && <p>Ranges from {run.calibrated.description}.</p>}
@@ -139,6 +149,7 @@ export function reportPage(run: Run, pinned: Run | null): string {
 <style>
 ${chartStyle}
 ${reportStyle}
+${nativeStyle}
 </style>
 </head>
 <body>

@@ -1,7 +1,9 @@
 // What a run was made with and what came of it, in words and figures that several places show.
 import type { Options } from 'octet-wasm';
 import { bytesText, dbText, timesText } from '../format';
+import { nativeSpeedup } from '../native/figures';
 import { searched } from '../options';
+import { outputBytes } from '../state/runs';
 import type { Run } from '../state/runs';
 import { commandLine } from './command_line';
 import { planName, rangesName } from './names';
@@ -95,7 +97,6 @@ export function keyOptions({ options: given, calibrated }: Run): string {
   return words.join(', ');
 }
 
-export const outputBytes = ({ report }: Run) => report.sizes.output_bytes;
 export const smaller = ({ report: { sizes } }: Run) => sizes.input_bytes / sizes.output_bytes;
 
 /** One thread decides: what more threads give depends on who else needs them. */
@@ -111,6 +112,12 @@ export function smallerText(ratio: number): string {
 export function speedText(run: Run): string {
   const timed = oneThread(run);
   return timed ? timesText(timed.speedup.ratio) : '–';
+}
+
+/** Against FP32 on the command line, with one thread. */
+export function nativeSpeedText(run: Run): string {
+  const speedup = nativeSpeedup(run);
+  return speedup ? timesText(speedup.ratio) : '–';
 }
 
 export function driftText({ comparison }: Run): string {

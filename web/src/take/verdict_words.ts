@@ -12,6 +12,10 @@ export function sentenceOf({ verdict }: Comparison): string {
     .replace(' A quiet machine tells.', ' Run it again when the machine is quiet.');
 }
 
+/** A verdict on native figures, which may be of any machine. */
+export const nativeSentence = ({ sentence }: Pick<Comparison['verdict'], 'sentence'>): string =>
+  sentence.replace(/ (faster|slower|before) here/, ' $1');
+
 /** Whether outputs were compared, and nothing timed, or not yet. */
 export const untimed = ({ comparison }: Run) => comparison !== null && comparison.latency_by_threads.length === 0;
 

@@ -1,0 +1,98 @@
+// The page under `octet serve`: native figures come by themselves, or when they are asked for, and stay on this computer.
+import assert from 'node:assert/strict';
+import { modelBytes } from '../wasm/octet_runs.mjs';
+import { onPage, saved, unbuilt } from './on_page.mjs';
+import { native, nativeFigures, sameAsReport, wholeReport } from './native_report.mjs';
+import { fileOf, measured, quantizeIn, rows } from './page_steps.mjs';
+import { serveOctet } from './serve_octet.mjs';
+
+const SERVED = { skip: unbuilt, serve: serveOctet };
+
+const begun = (page) => native(page).getByText('Being timed natively').waitFor();
+
+async function idle({ ask }) {
+  for (let tries = 0; tries < 100; ++tries) {
+    if (!(await (await ask('status')).json()).busy) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  assert.fail('the server is still at work');
+}
+
+for (const [title, mode] of [['Digits', 'Weights only'], ['Digits', 'Static'], ['Small GPT', 'Dynamic']]) {
+  onPage(`${title}, ${mode}: browser and native columns fill by themselves, and ratios are those of the JSON`, SERVED, async (page, { server, requests }) => {
+    assert.equal(new URL(page.url()).hash, '', 'the token is taken out of the address');
+    await page.getByText('Served by octet on this computer').waitFor();
+    await page.getByRole('button', { name: title }).click();
+    await quantizeIn(page, mode);
+    await measured(page);
+    await nativeFigures(page).waitFor();
+    const { bench } = (await wholeReport(page)).native;
+    const kept = await sameAsReport(page, bench, 'octet serve');
+    assert.equal(kept.browser_to_native.machines, 'same');
+    await native(page).getByText(/both ran on this computer/).waitFor();
+    assert.equal(bench.synthetic, false);
+    assert.deepEqual([...new Set(bench.rows.map(({ name }) => name))].map((name) => name.replace(/^.*?(\.int8)?\.onnx$/, '$1')), ['', '.int8']);
+    assert.match(await rows(page).first().locator('.of-native').textContent(), /[\d.]+×/);
+
+    // What went to the server stayed there no longer than it took.
+    assert.ok(requests.some((request) => request.startsWith(`${server.url}api/files/`)));
+    assert.ok(requests.every((request) => !request.includes(server.token)), 'the token is in no address');
+    await idle(server);
+    const again = await server.ask(`files/${bench.rows[0].name}`, { method: 'DELETE' });
+    assert.equal(again.status, 404, 'the float model is not kept there');
+  });
+}
+
+onPage('says what the server judged, beside what the browser did', SERVED, async (page) => {
+  await page.getByRole('button', { name: 'Digits' }).click();
+  await quantizeIn(page, 'Weights only');
+  await nativeFigures(page).waitFor();
+  const { bench } = (await wholeReport(page)).native;
+  const { sentence } = bench.rows[1].verdict;
+  const said = await native(page).locator('.verdicts').textContent();
+  assert.ok(said.includes(`Natively${sentence.replace(/ (faster|slower|before) here/, ' $1')}`), said);
+  assert.match(said, /^In this browser/);
+});
+
+onPage('cancels in the middle, ends the work on the server too, and measures when asked again', SERVED, async (page, { server }) => {
+  await page.getByRole('button', { name: 'Small GPT' }).click();
+  await quantizeIn(page, 'Weights only');
+  await begun(page);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Measure natively', exact: true }).waitFor();
+  await idle(server);
+  assert.equal(await nativeFigures(page).count(), 0);
+  assert.equal(await page.getByRole('alert').count(), 0, 'who cancels need not be told that it failed');
+  await page.getByText('Measured with').waitFor();
+
+  await page.getByRole('button', { name: 'Measure natively', exact: true }).click();
+  await nativeFigures(page).waitFor();
+});
+
+onPage('works on after a reload, and says so when the server is gone', SERVED, async (page, { server, complaints }) => {
+  await page.reload();
+  await page.getByText('Served by octet on this computer').waitFor();
+  await page.locator('input[type=file]').first().setInputFiles([fileOf('mine é.onnx', modelBytes('digits_cnn'))]);
+  await page.getByRole('button', { name: 'Quantize', exact: true }).click();
+  await nativeFigures(page).waitFor();
+  const { native: kept } = await wholeReport(page);
+  assert.deepEqual([...new Set(kept.bench.rows.map(({ name }) => name))], ['mine é.onnx', 'mine é.int8.onnx'], 'called as they are here');
+  assert.equal(kept.bench.synthetic, true);
+  await server.close();
+  await native(page).getByRole('button', { name: 'Measure natively again' }).click();
+  await native(page).getByRole('alert').filter({ hasText: 'octet serve does not answer' }).waitFor();
+  assert.equal(await nativeFigures(page).count(), 1, 'what was measured stays');
+  for (const complaint of complaints.splice(0)) assert.match(complaint, /ERR_CONNECTION_REFUSED/);
+});
+
+onPage('without the token it is a page like any other', { ...SERVED, serve: async () => {
+  const server = await serveOctet();
+  return { ...server, opened: server.url };
+} }, async (page) => {
+  await page.getByText('Nothing is uploaded').waitFor();
+  await page.getByRole('button', { name: 'Digits' }).click();
+  await quantizeIn(page, 'Weights only');
+  await measured(page);
+  await native(page).getByText('octet bench').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Measure natively' }).count(), 0);
+});
