@@ -3,9 +3,9 @@
 #include "search/plan_edits.h"
 
 namespace octet {
-AutoSearch::Impl::Impl(Quantizer given, const PlanOptions& plan_options, const AutoBudget& wanted, AutoEngine& runtime,
-                       MeasurementLog& answers)
-    : quantizer(std::move(given)), options(plan_options), budget(wanted), engine(runtime), log(answers), asking(*this) {
+AutoSearch::Impl::Impl(Quantizer of_model, const PlanOptions& plan_options, const AutoBudget& wanted,
+                       AutoEngine& runtime, MeasurementLog& answers)
+    : given(std::move(of_model)), options(plan_options), budget(wanted), engine(runtime), log(answers), asking(*this) {
   // The search tries these itself.
   options.equalize = options.bias_correction = false;
   options.smooth_quant = 0;
@@ -88,7 +88,7 @@ AutoSearch::Impl::Base* AutoSearch::Impl::planned(const std::string& name, Mode 
   PlanOptions changed = options;
   changed.mode = mode;
   changed.activation_type = activations;
-  Quantizer of = quantizer.planned_as(changed);
+  Quantizer of = given.planned_as(changed);
   const auto& nodes = of.plan().nodes;
   if (std::none_of(nodes.begin(), nodes.end(), [&](const NodePlan& node) { return node.action == action; })) {
     without.insert(name);

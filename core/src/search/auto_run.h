@@ -56,8 +56,8 @@ struct AutoSearch::Impl {
     }
     void start_clock(double) override {}
     bool out_of_time() override { return search_.late(); }
-    void tell(const std::string& stage, std::size_t done, std::size_t total) override {
-      search_.engine.tell(stage, done, total);
+    void tell(const std::string& what, std::size_t done, std::size_t total) override {
+      search_.engine.tell(what, done, total);
     }
     void settle() override { search_.commit(); }
 
@@ -65,7 +65,7 @@ struct AutoSearch::Impl {
     Impl& search_;
   };
 
-  Impl(Quantizer given, const PlanOptions& plan_options, const AutoBudget& wanted, AutoEngine& runtime,
+  Impl(Quantizer of_model, const PlanOptions& plan_options, const AutoBudget& wanted, AutoEngine& runtime,
        MeasurementLog& answers);
   void run();
 
@@ -105,7 +105,7 @@ struct AutoSearch::Impl {
   void refine();
   void confirm();
 
-  Quantizer quantizer;
+  Quantizer given;
   PlanOptions options;
   AutoBudget budget;
   AutoEngine& engine;

@@ -51,7 +51,7 @@ void AutoSearch::Impl::anchors() {
   // First what can always be had.
   Base* plain = base_of("float");
   if (!plain) {
-    plain = &add_base("float", quantizer.copy());
+    plain = &add_base("float", given.copy());
     plain->plan = all_float(std::move(plain->plan));
   }
   time_plan(*plain, "float, prepared", plain->plan, {}, true);
@@ -77,7 +77,7 @@ void AutoSearch::Impl::shrink() {
     PlanOptions changed = options;
     changed.mode = Mode::kWeights;
     changed.weight_type = QuantType::kInt4;
-    base = &add_base("weights in 4 bits", quantizer.planned_as(changed));
+    base = &add_base("weights in 4 bits", given.planned_as(changed));
   }
   whole(*base);
 }

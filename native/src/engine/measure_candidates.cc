@@ -126,8 +126,19 @@ class Reference {
 
   void time(const Session& candidate, const Timing& timing, Measurement& measured) const {
     const std::vector<const Session*> pair{&*baseline_, &candidate};
-    const InterleaveResult times =
-        time_interleaved(pair, timed_, {.warmup = 2, .runs = timing.runs, .seconds = timing.seconds});
+    // On a busy machine a few rounds are worth waiting for: of one or two the interval would say nothing.
+    constexpr std::size_t kFewest = 7;
+    constexpr double kPatience = 5;
+    InterleaveResult times =
+        time_interleaved(pair, timed_, {.warmup = 2, .runs = kFewest, .seconds = kPatience * timing.seconds});
+    if (!times.cut_short) {
+      const InterleaveResult more =
+          time_interleaved(pair, timed_, {.warmup = 0, .runs = timing.runs, .seconds = timing.seconds});
+      for (std::size_t i = 0; i < pair.size(); ++i) {
+        times.milliseconds[i].insert(times.milliseconds[i].end(), more.milliseconds[i].begin(),
+                                     more.milliseconds[i].end());
+      }
+    }
     measured.speedup = paired_speedup(times.milliseconds[0], times.milliseconds[1]);
     measured.float_ms = latency_stats(times.milliseconds[0]).median_ms;
     measured.candidate_ms = latency_stats(times.milliseconds[1]).median_ms;
