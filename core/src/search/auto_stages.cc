@@ -89,16 +89,17 @@ void AutoSearch::Impl::methods() {
   const auto ranges = learned.find(base->quantizer.fingerprint());
   if (ranges == learned.end()) return;
   Plan best = base->plan;
-  const double usual_db = ask(base->quantizer, best, Effort::kDrift).sqnr_db;
+  const double usual_db = ask(base->quantizer, best, Effort::kGlance).sqnr_db;
+  const std::string few = " on " + std::to_string(kGlanceSamples) + " samples";
   double best_db = usual_db;
   RangeMethod method_of_best = options.method;
-  std::vector<std::string> tried{"ranges by " + std::string(name_of(options.method)) + ": " + decibels(usual_db)};
+  std::vector<std::string> tried{"ranges by " + std::string(name_of(options.method)) + ": " + decibels(usual_db) + few};
   for (const RangeMethod method : {RangeMethod::kMinMax, RangeMethod::kPercentile, RangeMethod::kEntropy}) {
     if (late()) break;
     engine.tell("trying ranges", 0, 1);
     Plan plan = with_method(base->plan, ranges->second->ranges, method);
-    const double db = ask(base->quantizer, plan, Effort::kDrift).sqnr_db;
-    tried.push_back("ranges by " + std::string(name_of(method)) + ": " + decibels(db));
+    const double db = ask(base->quantizer, plan, Effort::kGlance).sqnr_db;
+    tried.push_back("ranges by " + std::string(name_of(method)) + ": " + decibels(db) + few);
     if (db <= best_db) continue;
     best_db = db;
     best = std::move(plan);
@@ -257,15 +258,21 @@ void AutoSearch::Impl::refine() {
   time_plan(base, chosen.what + ", " + plural(lone.size(), "lone product") + " as well", plan, moved);
 }
 
+// One that may be faster and was timed in a noisy moment gets the same chance as the best.
 void AutoSearch::Impl::confirm() {
   for (int i = 0; i < kMostConfirmed; ++i) {
     const auto best = choose(candidates, budget);
-    if (!best || candidates[*best].confirmed) return;
+    if (!best) return;
+    const auto ratio = [&](std::size_t at) { return candidates[at].measured.speedup.value_or(Speedup{}).ratio; };
+    std::size_t next = *best;
+    for (std::size_t at = 0; candidates[*best].confirmed && at < candidates.size(); ++at) {
+      if (!candidates[at].confirmed && keeps_all(candidates[at], budget) && ratio(at) > ratio(next)) next = at;
+    }
+    AutoCandidate& contender = candidates[next];
+    if (contender.confirmed) return;
     engine.tell("timing the best for longer", 0, 1);
-    AutoCandidate& chosen = candidates[*best];
-    const Measurement again = ask(bases[chosen.base]->quantizer, chosen.plan, Effort::kConfirm);
-    chosen.measured = again;
-    chosen.confirmed = true;
+    contender.measured = ask(bases[contender.base]->quantizer, contender.plan, Effort::kConfirm);
+    contender.confirmed = true;
     commit();
   }
 }
