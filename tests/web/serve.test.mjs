@@ -8,7 +8,15 @@ import { serveOctet } from './serve_octet.mjs';
 
 const SERVED = { skip: unbuilt, serve: serveOctet };
 
-const begun = (page) => native(page).getByText('Being timed natively').waitFor();
+const ask = (page) => page.getByRole('button', { name: 'Measure natively', exact: true, disabled: false });
+
+const timing = (page) => native(page).getByText('Being timed natively');
+
+// Whether the small GPT is timed unasked depends on how busy the machine is: what took long in the browser waits.
+async function begun(page) {
+  await timing(page).or(ask(page)).or(nativeFigures(page)).first().waitFor();
+  if (await ask(page).count() > 0) await ask(page).click();
+}
 
 async function idle({ ask }) {
   for (let tries = 0; tries < 100; ++tries) {
@@ -19,12 +27,14 @@ async function idle({ ask }) {
 }
 
 for (const [title, mode] of [['Digits', 'Weights only'], ['Digits', 'Static'], ['Small GPT', 'Dynamic']]) {
-  onPage(`${title}, ${mode}: browser and native columns fill by themselves, and ratios are those of the JSON`, SERVED, async (page, { server, requests }) => {
+  const how = title === 'Digits' ? ' by themselves' : '';
+  onPage(`${title}, ${mode}: browser and native columns fill${how}, and ratios are those of the JSON`, SERVED, async (page, { server, requests }) => {
     assert.equal(new URL(page.url()).hash, '', 'the token is taken out of the address');
     await page.getByText('Served by octet on this computer').waitFor();
     await page.getByRole('button', { name: title }).click();
     await quantizeIn(page, mode);
     await measured(page);
+    if (title !== 'Digits') await begun(page);
     await nativeFigures(page).waitFor();
     const { bench } = (await wholeReport(page)).native;
     const kept = await sameAsReport(page, bench, 'octet serve');
@@ -58,14 +68,15 @@ onPage('cancels in the middle, ends the work on the server too, and measures whe
   await page.getByRole('button', { name: 'Small GPT' }).click();
   await quantizeIn(page, 'Weights only');
   await begun(page);
+  await timing(page).waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByRole('button', { name: 'Measure natively', exact: true }).waitFor();
+  await ask(page).waitFor();
   await idle(server);
   assert.equal(await nativeFigures(page).count(), 0);
   assert.equal(await page.getByRole('alert').count(), 0, 'who cancels need not be told that it failed');
   await page.getByText('Measured with').waitFor();
 
-  await page.getByRole('button', { name: 'Measure natively', exact: true }).click();
+  await ask(page).click();
   await nativeFigures(page).waitFor();
 });
 
