@@ -16,6 +16,7 @@ import { commandOf, modeOf, optionRows } from './run_words';
 import { becauseOf, setupOf, verdictSentence } from './verdict_words';
 
 const WIDTH = 340;
+const HALF = 440; // still to be read on a phone
 const WIDE = 1040;
 const MOST_LAYERS = 40;
 
@@ -109,7 +110,7 @@ function ReportBody({ run, pinned }: { run: Run; pinned: Run | null }) {
       {run.native && (
         <section>
           <h2>Here and natively</h2>
-          <Printed.Provider value={{ width: WIDE }}>
+          <Printed.Provider value={{ width: HALF }}>
             <NativeView run={run} pinned={pinned} />
           </Printed.Provider>
         </section>
