@@ -1,9 +1,13 @@
 // The page under `octet serve`: native figures come by themselves, or when they are asked for, and stay on this computer.
 import assert from 'node:assert/strict';
-import { modelBytes } from '../wasm/octet_runs.mjs';
-import { onPage, saved, unbuilt } from './on_page.mjs';
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../wasm/load_octet.mjs';
+import { modelBytes, modelPath, sha256 } from '../wasm/octet_runs.mjs';
+import { inFolder, onPage, program, saved, unbuilt } from './on_page.mjs';
 import { native, nativeFigures, sameAsReport, wholeReport } from './native_report.mjs';
-import { fileOf, measured, quantizeIn, rows } from './page_steps.mjs';
+import { area, fileOf, measured, quantizeIn, rows } from './page_steps.mjs';
 import { serveOctet } from './serve_octet.mjs';
 
 const SERVED = { skip: unbuilt, serve: serveOctet };
@@ -106,4 +110,27 @@ onPage('without the token it is a page like any other', { ...SERVED, serve: asyn
   await measured(page);
   await native(page).getByText('octet bench').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Measure natively' }).count(), 0);
+});
+
+const CALIB = join(ROOT, 'tests/data/digits_cnn/calib');
+
+onPage('learns ranges natively from a folder of the server’s, and gives the bytes of the command line', {
+  ...SERVED, serve: () => serveOctet('--calib', CALIB),
+}, async (page, { server }) => {
+  await page.locator('input[type=file]').first().setInputFiles([fileOf('digits_cnn.onnx', modelBytes('digits_cnn'))]);
+  await page.getByText('Static', { exact: true }).first().click();
+  const samples = area(page, 'Samples to learn ranges from');
+  await samples.getByRole('button', { name: 'Use calib of octet serve' }).click();
+  await samples.getByText('octet serve reads calib itself').waitFor();
+  await page.getByRole('button', { name: 'Quantize', exact: true }).click();
+  await measured(page);
+  await page.getByText(/samples of calib, natively/).first().waitFor();
+  const { bytes } = await saved(page, 'Download digits_cnn.int8.onnx');
+  const there = await inFolder({}, (folder) => {
+    const words = ['quantize', modelPath('digits_cnn'), '-o', 'out.onnx', '--target', 'wasm', '--no-verify', '--calib', CALIB];
+    execFileSync(program, words, { cwd: folder, stdio: 'ignore' });
+    return readFileSync(join(folder, 'out.onnx'));
+  });
+  assert.equal(sha256(bytes), sha256(there));
+  await idle(server);
 });

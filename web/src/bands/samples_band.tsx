@@ -7,10 +7,11 @@ import { fieldsOf } from '../option_fields';
 import { choices } from '../state/choices';
 import { announcement } from '../state/job';
 import { inspected } from '../state/model';
+import { server } from '../state/native';
 import { previews } from '../state/previews';
 import type { Preview } from '../state/previews';
 import { calibration, checkedOn, evaluation, hasPictures, isReal, setOf, takeSamples } from '../state/samples';
-import type { Purpose, SampleSet } from '../state/samples';
+import type { Purpose, ReadableSet, SampleSet } from '../state/samples';
 import { onPage } from '../weights';
 import { Fields } from './fields';
 import { Picker } from './picker';
@@ -63,6 +64,16 @@ function Wrong({ error }: { error: NonNullable<Preview['error']> }) {
 }
 
 function Given({ set, purpose }: { set: SampleSet; purpose: Purpose }) {
+  if (set.kind !== 'served') return <Read set={set} purpose={purpose} />;
+  return (
+    <p class="note">
+      octet serve reads {set.folder} itself, on this computer, and learns the ranges natively. Nothing of it comes into the
+      browser: drop other samples to check on.
+    </p>
+  );
+}
+
+function Read({ set, purpose }: { set: ReadableSet; purpose: Purpose }) {
   const preview = previews[purpose].value;
   const seen = preview?.of === set ? preview : null;
   const count = seen && seen.count > 0 ? seen.count : set.kind === 'files' ? set.files.length : set.count;
@@ -95,6 +106,7 @@ function emptyText(purpose: Purpose): string {
 function SampleArea({ purpose }: { purpose: Purpose }) {
   const [over, setOver] = useState(false);
   const set = setOf(purpose).value;
+  const served = server.value?.calib?.description;
   const take = (given: Given[]) => {
     const samples = given.filter(isSample);
     if (samples.length > 0) takeSamples(asSamples(samples), purpose);
@@ -124,6 +136,17 @@ function SampleArea({ purpose }: { purpose: Purpose }) {
         {set?.kind !== 'made up' && purpose === 'calibration' && (
           <button type="button" class="quiet" aria-describedby={id} onClick={() => useMadeUp(purpose)}>
             Use made-up inputs
+          </button>
+        )}
+        {served && purpose === 'calibration' && set?.kind !== 'served' && (
+          <button
+            type="button" class="quiet" aria-describedby={id}
+            onClick={() => {
+              calibration.value = { kind: 'served', folder: served };
+              announcement.value = `Ranges will be learned natively, from ${served}`;
+            }}
+          >
+            Use {served} of octet serve
           </button>
         )}
         {set && (

@@ -1,11 +1,11 @@
-// What the server is sent of two models, under names that it takes.
+// What the server is sent of models, under names that it takes, and for as long as it works on them.
 import type { ModelFiles } from 'octet-wasm';
 import { refusal } from './bench_report';
+import { deleteFile, putFile } from './server';
 
 const FORM = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
 
 export interface SentFiles {
-  /** The float model, then the quantized one. */
   models: string[];
   files: Map<string, Blob>;
   /** What the models are called here, by their names there. */
@@ -18,9 +18,9 @@ export const serverName = (name: string) => {
   return plain.startsWith('.') ? `_${plain}` : plain;
 };
 
-export function sentFiles(source: ModelFiles, output: ModelFiles): SentFiles {
+export function sentFiles(given: ModelFiles[]): SentFiles {
   const files = new Map<string, Blob>(), names = new Map<string, string>();
-  const models = [source, output].map(({ name, model, files: external = {} }, i) => {
+  const models = given.map(({ name, model, files: external = {} }, i) => {
     const plain = serverName(name), sent = files.has(plain) ? `${i}-${plain}` : plain;
     files.set(sent, model);
     names.set(sent, name);
@@ -29,7 +29,7 @@ export function sentFiles(source: ModelFiles, output: ModelFiles): SentFiles {
       if (!FORM.test(location) || (files.has(location) && files.get(location) !== blob)) {
         throw refusal(
           `its weights lie in “${location}”, a name that octet serve does not take`,
-          'run octet bench on the command line and drop its report', name,
+          'use the command line', name,
         );
       }
       files.set(location, blob);
@@ -37,4 +37,23 @@ export function sentFiles(source: ModelFiles, output: ModelFiles): SentFiles {
     return sent;
   });
   return { models, files, names };
+}
+
+/** Sends models and samples, works with them, and gives the server's room back: nothing there is needed again. */
+export async function withSent<T>(
+  sending: SentFiles, samples: Map<string, Blob>, signal: AbortSignal, tell: (done: number, total: number) => void,
+  steps: () => Promise<T>,
+): Promise<T> {
+  const all = [...sending.files, ...samples];
+  const sent: string[] = [];
+  try {
+    for (const [i, [name, blob]] of all.entries()) {
+      tell(i, all.length);
+      await putFile(name, blob, signal);
+      sent.push(name);
+    }
+    return await steps();
+  } finally {
+    await Promise.all(sent.map(deleteFile));
+  }
 }

@@ -10,8 +10,9 @@ export interface ServerStatus {
   /** Of all files together. */
   max_bytes: number;
   threads: number;
-  /** Samples that the server was started with. */
+  /** Samples that the server was started with, to check on and to learn ranges from. */
   data: { description: string } | null;
+  calib: { description: string } | null;
 }
 
 export interface BenchRequest {
@@ -23,6 +24,20 @@ export interface BenchRequest {
   threads?: number[];
   plan?: object;
   calibrated_on?: number;
+}
+
+export interface CalibrateRequest {
+  model: string;
+  calib: 'served';
+  samples?: { limit?: number; shuffle?: number; image?: object };
+  options: object;
+}
+
+export interface LearnedNatively {
+  ranges: string;
+  samples: number;
+  description: string;
+  notes: string[];
 }
 
 export interface ServerProgress {
@@ -97,17 +112,26 @@ export async function deleteFile(name: string): Promise<void> {
   await ask(`files/${name}`, undefined, { method: 'DELETE', keepalive: true }).catch(() => {});
 }
 
-/** Times models; gives the report as JSON. An abort ends the work on the server too. */
-export async function benchOnServer(
-  request: BenchRequest, signal: AbortSignal, tell: (progress: ServerProgress) => void,
-): Promise<unknown> {
+// The last line of what the server says of a job; an abort ends the work there too.
+async function work(
+  path: string, request: object, signal: AbortSignal, tell: (progress: ServerProgress) => void,
+): Promise<Record<string, unknown>> {
   const headers = { 'Content-Type': 'application/json' };
-  const response = await ask('bench', signal, { method: 'POST', headers, body: JSON.stringify(request) });
+  const response = await ask(path, signal, { method: 'POST', headers, body: JSON.stringify(request) });
   for await (const line of lines(response.body!, signal)) {
-    const { progress, report, error } = JSON.parse(line) as Record<string, unknown>;
-    if (error !== undefined) throw asFailure(error);
-    if (report !== undefined) return report;
-    if (progress !== undefined) tell(progress as ServerProgress);
+    const said = JSON.parse(line) as Record<string, unknown>;
+    if (said.error !== undefined) throw asFailure(said.error);
+    if (said.progress === undefined) return said;
+    tell(said.progress as ServerProgress);
   }
-  throw failed('octet serve ended before its report was there', 'look at what it prints, then measure again');
+  throw failed('octet serve ended before it was done', 'look at what it prints, then try again');
 }
+
+type Tell = (progress: ServerProgress) => void;
+
+/** Times models; gives the report as JSON. */
+export const benchOnServer = async (request: BenchRequest, signal: AbortSignal, tell: Tell): Promise<unknown> =>
+  (await work('bench', request, signal, tell)).report;
+
+export const calibrateOnServer = async (request: CalibrateRequest, signal: AbortSignal, tell: Tell) =>
+  (await work('calibrate', request, signal, tell)) as unknown as LearnedNatively;

@@ -7,8 +7,8 @@ import { readReport, readReportFile } from '../native/bench_report';
 import type { BenchReport } from '../native/bench_report';
 import { nativeVerdict } from '../native/figures';
 import { fitting } from '../native/fit';
-import { sentFiles } from '../native/sent_files';
-import { benchOnServer, deleteFile, putFile, serverStatus } from '../native/server';
+import { sentFiles, withSent } from '../native/sent_files';
+import { benchOnServer, serverStatus } from '../native/server';
 import type { BenchRequest, ServerStatus } from '../native/server';
 import { token } from '../native/token';
 import { nativeSentence } from '../take/verdict_words';
@@ -90,16 +90,9 @@ function asCalledHere(report: BenchReport, names: Map<string, string>, samples: 
 
 async function measure(run: Run, source: ModelFiles, signal: AbortSignal, tell: Tell) {
   const status = server.value!;
-  const { models, files, names } = sentFiles(source, run.output);
+  const sending = sentFiles([source, run.output]), { models, names } = sending;
   const { samples, request } = await inputsFor(run, source, signal);
-  const all = [...files, ...samples];
-  const sent: string[] = [];
-  try {
-    for (const [i, [name, blob]] of all.entries()) {
-      tell({ stage: 'send', done: i, total: all.length });
-      await putFile(name, blob, signal);
-      sent.push(name);
-    }
+  await withSent(sending, samples, signal, (done, total) => tell({ stage: 'send', done, total }), async () => {
     tell({ stage: 'native', done: 0, total: null });
     const calibrated_on = run.calibrated?.samples;
     const report = readReport(
@@ -115,10 +108,7 @@ async function measure(run: Run, source: ModelFiles, signal: AbortSignal, tell: 
     );
     const here = samples.size > 0 ? run.comparison?.samples.description : undefined;
     keepNative(run.id, asCalledHere(report, names, here), null);
-  } finally {
-    // Room on the server is bounded; nothing there is needed again.
-    await Promise.all(sent.map(deleteFile));
-  }
+  });
 }
 
 function keepNative(id: string, report: BenchReport, file: string | null) {

@@ -6,7 +6,7 @@ import { octet } from './client';
 import { asError } from './job';
 import { inspected, loaded } from './model';
 import { describe, setOf, sourceOf } from './samples';
-import type { Purpose, SampleSet } from './samples';
+import type { Purpose, ReadableSet, SampleSet } from './samples';
 
 export interface Preview {
   of: SampleSet;
@@ -26,7 +26,7 @@ export const previews = {
   evaluation: signal<Preview | null>(null),
 };
 
-async function look(model: ModelFiles, set: SampleSet, purpose: Purpose): Promise<Preview> {
+async function look(model: ModelFiles, set: ReadableSet, purpose: Purpose): Promise<Preview> {
   try {
     const read = await octet.readSamples(model, sourceOf(set, choices.peek(), purpose), { limit: FIRST });
     return { of: set, ...read, error: null };
@@ -44,7 +44,7 @@ function watch(purpose: Purpose) {
     void [image_size, image_fit, image_layout, image_order, image_scale, image_mean, image_std];
     const mine = ++turn;
     clearTimeout(later);
-    if (!model || set === null) {
+    if (!model || set === null || set.kind === 'served') {
       previews[purpose].value = null;
       return;
     }

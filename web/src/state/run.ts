@@ -2,6 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import { bytesOf, LARGEST_TO_RUN } from 'octet-wasm';
 import type { Comparison, Mode, ModelFiles, Options, Stage } from 'octet-wasm';
+import { refusal } from '../native/bench_report';
 import { sameChoices, searched, settled, toOptions } from '../options';
 import { choices, choose } from './choices';
 import { octet } from './client';
@@ -74,11 +75,12 @@ export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
     const hooks = { signal, onProgress: tell };
     // What measures as it goes calibrates by itself, and more than once.
     const measures = searched(options);
+    if (measures && set?.kind === 'served') throw refusal(...FOR_A_SEARCH);
     const ranges = set && !measures ? await learn(source, set, chosen, hooks) : null;
     const request = {
       ...options,
       ...(ranges && { ranges: ranges.text }),
-      ...(measures && set && { calib: sourceOf(set, chosen, 'calibration') }),
+      ...(measures && set && set.kind !== 'served' && { calib: sourceOf(set, chosen, 'calibration') }),
       ...(measures && isReal(checkedOn.value) && { data: sourceOf(checkedOn.value, chosen, 'evaluation') }),
     };
     const { output, report, ranges: better } = await octet.quantize(source, request, hooks);
@@ -95,6 +97,10 @@ export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
     await measureIfCheap(run.id, source, signal, tell);
   });
 }
+
+const FOR_A_SEARCH = [
+  'steps that measure as they go need samples in this browser', 'drop some, or leave those steps out',
+] as const;
 
 const samplesOf = (ranges: string): number => (JSON.parse(ranges) as { samples: number }).samples;
 

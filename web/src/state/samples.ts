@@ -6,7 +6,10 @@ import { imageOptions } from '../options';
 import type { Choices } from '../options';
 
 /** `from`: the model that the files came with, where it was one that comes with the page. */
-export type SampleSet = { kind: 'files'; files: SampleFile[]; from?: string } | { kind: 'made up'; count: number };
+export type ReadableSet = { kind: 'files'; files: SampleFile[]; from?: string } | { kind: 'made up'; count: number };
+
+/** 'served': a folder that `octet serve` reads, and this page does not. */
+export type SampleSet = ReadableSet | { kind: 'served'; folder: string };
 
 export type Purpose = 'calibration' | 'evaluation';
 
@@ -16,9 +19,10 @@ export const evaluation = signal<SampleSet | null>(null);
 export const setOf = (purpose: Purpose) => (purpose === 'calibration' ? calibration : evaluation);
 
 /** What outputs are checked on: samples to calibrate with serve where there are no others. */
-export const checkedOn = computed<SampleSet>(() => {
-  const real = [evaluation.value, calibration.value].find((set) => set?.kind === 'files');
-  return evaluation.value ?? real ?? { kind: 'made up', count: 2 };
+export const checkedOn = computed<ReadableSet>(() => {
+  const readable = [evaluation.value, calibration.value].filter((set) => set !== null && set.kind !== 'served');
+  const real = readable.find(({ kind }) => kind === 'files');
+  return readable.find((set) => set === evaluation.value) ?? real ?? { kind: 'made up', count: 2 };
 });
 
 const PICTURE = /\.(png|jpe?g|bmp)$/i;
@@ -29,11 +33,12 @@ export const hasPictures = (set: SampleSet | null) =>
 export const isReal = (set: SampleSet | null) => set?.kind === 'files';
 
 export function describe(set: SampleSet): string {
-  return set.kind === 'files' ? plural(set.files.length, 'file') : `${plural(set.count, 'made-up input')}`;
+  if (set.kind === 'served') return `the folder ${set.folder} of octet serve`;
+  return set.kind === 'files' ? plural(set.files.length, 'file') : plural(set.count, 'made-up input');
 }
 
 /** As the package takes it. */
-export function sourceOf(set: SampleSet, choices: Choices, purpose: Purpose): SampleSource {
+export function sourceOf(set: ReadableSet, choices: Choices, purpose: Purpose): SampleSource {
   if (set.kind === 'made up') return { synthetic: { count: set.count } };
   const { limit, shuffle } = choices;
   const taken = purpose === 'calibration' ? { ...(limit > 0 && { limit }), ...(shuffle >= 0 && { shuffle }) } : {};
