@@ -1,12 +1,14 @@
 // The core as a module. Everything is synchronous: call it from a worker. Nothing is fetched but the module itself.
 // Failures are returned; only what a callback of the request throws passes through as it is.
 
+import type { AutoRequest, StartedAuto } from './auto.js';
 import type { ActivationHistogramsRequest, Histograms, WeightHistogramsRequest } from './histograms.js';
 import type { LayersRequest, StartedLayers } from './layers.js';
 import type { PassReport, Plan, Report } from './report.js';
 import type { OpenedSamples, OpenSamplesRequest } from './samples.js';
 import type { SearchRequest, StartedSearch } from './search.js';
 
+export type * from './auto.js';
 export type * from './histograms.js';
 export type * from './layers.js';
 export type * from './report.js';
@@ -343,6 +345,8 @@ export interface OctetModule {
   start_layers(request: LayersRequest): StartedLayers | Failure;
   /** Begins a quantization that measures as it goes. */
   start_search(request: SearchRequest): StartedSearch | Failure;
+  /** Begins to look for the fastest model within a budget of drift. */
+  start_auto(request: AutoRequest): StartedAuto | Failure;
   /** Drift, latency and the verdict, by the formulas of the command line. */
   judge_runs(request: Runs): Judged | Failure;
 }

@@ -3,10 +3,13 @@
 import type { Sample } from '../octet.js';
 import { failure, OctetError } from './error.js';
 import type { FromWorker, Kind, Measured, Replies, Requests, ToWorker } from './protocol.js';
-import type { Hooks } from './types.js';
+import type { AutoFound, Hooks } from './types.js';
 
 export interface WorkHooks extends Hooks {
   onMeasured?: (partial: Measured) => void;
+  onFound?: (found: AutoFound) => void;
+  /** Ends a search with what it has. */
+  stop?: AbortSignal;
 }
 
 interface Pending {
@@ -70,23 +73,27 @@ export class WorkClient {
   #work<K extends Kind>(
     kind: K, payload: Requests[K], hooks: WorkHooks, stream?: AsyncIterator<Sample>,
   ): Promise<Replies[K]> {
-    const { signal } = hooks;
+    const { signal, stop } = hooks;
     return new Promise<Replies[K]>((resolve, reject) => {
       if (this.#closed) throw new DOMException('Octet was closed', 'AbortError');
       signal?.throwIfAborted();
       const onAbort = () => this.#end(signal!.reason);
       signal?.addEventListener('abort', onAbort, { once: true });
+      const id = this.#next++;
+      const onStop = () => this.#post({ id, kind: 'stop' });
       const settle = () => {
         this.#current = null;
         signal?.removeEventListener('abort', onAbort);
+        stop?.removeEventListener('abort', onStop);
       };
-      const id = this.#next++;
       this.#current = {
         id, hooks, stream,
         resolve: (result) => (settle(), resolve(result)),
         reject: (error) => (settle(), reject(error)),
       };
       this.#post({ id, kind, payload } as ToWorker);
+      if (stop?.aborted) onStop();
+      else stop?.addEventListener('abort', onStop, { once: true });
     });
   }
 
@@ -120,6 +127,8 @@ export class WorkClient {
         return this.#telling(() => current.hooks.onProgress?.(message.progress));
       case 'partial':
         return this.#telling(() => current.hooks.onMeasured?.(message.partial));
+      case 'found':
+        return this.#telling(() => current.hooks.onFound?.(message.found));
       case 'pull':
         return void this.#feed(current);
       case 'done':

@@ -1,5 +1,5 @@
 // Octet for web pages: quantizes ONNX models in workers and shows what it cost. Nothing leaves the page.
-import type { LayerComparison, Options, PrepareOptions } from '../octet.js';
+import type { AutoBudget, AutoCandidate, AutoOptions, AutoState, LayerComparison, Options, Plan, PrepareOptions } from '../octet.js';
 import { WorkClient } from './client.js';
 import { compareIn } from './compare.js';
 import { Disk, hasDisk, LARGE } from './disk.js';
@@ -8,7 +8,7 @@ import { failure } from './error.js';
 import { bytesOf } from './readers.js';
 import { sentList, sentModel, sentStream } from './sent.js';
 import type {
-  ActivationHistogramsRequest, Calibrated, CompareHooks, CompareOptions, Comparison, Hooks, Inspection, ModelFiles,
+  ActivationHistogramsRequest, AutoFound, AutoResult, Calibrated, CompareHooks, CompareOptions, Comparison, Hooks, Inspection, ModelFiles,
   PreparedModel, QuantizedModel, SampleSource, SamplesRead, TensorHistogram,
   WeightHistogramRequest,
 } from './types.js';
@@ -19,7 +19,7 @@ export { bytesOf, LARGEST_TO_RUN } from './readers.js';
 export type { WorkError } from './error.js';
 export type * from './types.js';
 export type {
-  Action, ActivationType, AdviceCode, Drift, ErrorCode, Facts, Failure, Form, Format, Judged, Latency,
+  Action, ActivationType, AdviceCode, AutoBudget, AutoCandidate, AutoOptions, AutoSensitivity, AutoState, Drift, ErrorCode, Facts, Failure, Form, Format, Judged, Latency,
   LayerComparison, Method, Mode, Options, PassReport, Plan, PlannedActivation, PlannedNode, PlannedTensor,
   Preparation, PrepareOptions, Report, Sample, Sizes, StoredTensor, Target, TensorValue, Value, ValueDrift, Verdict,
   WeightType,
@@ -47,6 +47,30 @@ export interface QuantizeOptions extends Options {
    * the page is gone. Absent: what is above 64 MB goes to disk, where the browser has one.
    */
   store?: Store;
+}
+
+export interface AutoRequest {
+  /** Samples of what the model will meet: ranges are learned from them. */
+  calib: SampleSource;
+  /** Samples that candidates are judged on, the first 16; calib when absent. */
+  data?: SampleSource;
+  budget?: AutoBudget;
+  options?: AutoOptions;
+  /** What calibration learned, as text: spares learning it again. */
+  ranges?: string;
+  /** Of an earlier search with the same model and samples in this browser. */
+  log?: string;
+  output?: string;
+  store?: Store;
+}
+
+export interface AutoHooks extends Hooks {
+  /** Told of each candidate once it is timed, with its plan, and how the search stands. */
+  onCandidate?: (candidate: AutoCandidate & { plan: Plan }, state: AutoState & { log?: string }) => void;
+  /** Told after each measurement. */
+  onState?: (state: AutoState) => void;
+  /** Ends the search with the best so far; `signal` ends it with nothing. */
+  stop?: AbortSignal;
 }
 
 export type Store = 'memory' | 'disk';
@@ -137,6 +161,30 @@ export class Octet {
     return learned === undefined ? made : { ...made, ranges: learned };
   }
 
+  /**
+   * The fastest model within a budget of drift, found by measuring what leaving nodes in float, other forms and other
+   * modes bring here. Rejected with code 'quality' where nothing keeps the budget.
+   */
+  async auto(
+    model: Model, { calib, data, budget = {}, options = {}, ranges, log, output, store }: AutoRequest,
+    { onCandidate, onState, ...hooks }: AutoHooks = {},
+  ): Promise<AutoResult> {
+    const sent = sentModel(model);
+    if (!calib) throw failure('usage', 'needs samples to run the model on', 'give calib', 'auto');
+    const sources = { calib: await sentList(calib, Infinity), data: data && (await sentList(data, Infinity)) };
+    const request = {
+      model: sent, options, budget, ranges, log, output: output ?? renamed(sent.name, 'auto'), sources,
+      threads: this.#threads,
+    };
+    const onFound = ({ state, plans, log }: AutoFound) => {
+      const known = state.candidates.length - plans.length;
+      plans.forEach((plan, i) => onCandidate?.({ ...state.candidates[known + i]!, plan }, { ...state, log }));
+      onState?.(state);
+    };
+    const work = (place?: Place) => this.#core.run('auto', { ...request, place }, { ...hooks, onFound });
+    return this.#stored(sent, store, work);
+  }
+
   /** Outputs of both models on the same inputs, their times side by side, and what to make of it. */
   async compare(
     reference: Model, candidate: Model, options: CompareOptions = {}, hooks: CompareHooks = {},
@@ -197,6 +245,7 @@ export const inspect: Octet['inspect'] = (...given) => common().inspect(...given
 export const prepare: Octet['prepare'] = (...given) => common().prepare(...given);
 export const calibrate: Octet['calibrate'] = (...given) => common().calibrate(...given);
 export const quantize: Octet['quantize'] = (...given) => common().quantize(...given);
+export const auto: Octet['auto'] = (...given) => common().auto(...given);
 export const compare: Octet['compare'] = (...given) => common().compare(...given);
 export const compareLayers: Octet['compareLayers'] = (...given) => common().compareLayers(...given);
 export const readSamples: Octet['readSamples'] = (...given) => common().readSamples(...given);

@@ -15,6 +15,7 @@ const CLOCK_STEPS = 20; // a timed block is at least so many steps of the clock
 const LEAST_BLOCK_MS = 2;
 
 type Tell = (progress: Progress) => void;
+type Timing = Pick<MeasureRequest, 'threads' | 'runs' | 'warmup' | 'seconds'>;
 type Feeds = ReturnType<Session['feeds']>;
 
 interface Inputs {
@@ -36,7 +37,7 @@ async function inputsFor(octet: OctetModule, request: MeasureRequest, pull: Pull
 }
 
 // The smallest step of the clock: browsers make it coarse, more so where the page is not isolated.
-function clockStep(): number {
+export function clockStep(): number {
   let least = Infinity;
   for (let i = 0; i < 5; ++i) {
     const start = performance.now();
@@ -48,7 +49,7 @@ function clockStep(): number {
 }
 
 // Runs a model until it is warm; gives how many of its runs one block takes.
-async function warmUp(session: Session, feeds: Feeds, { warmup, seconds }: MeasureRequest, block: number) {
+async function warmUp(session: Session, feeds: Feeds, { warmup, seconds }: Timing, block: number) {
   const start = performance.now();
   let once = 0;
   for (let run = 1; ; ++run) {
@@ -60,8 +61,9 @@ async function warmUp(session: Session, feeds: Feeds, { warmup, seconds }: Measu
   return Math.min(1000, Math.max(1, Math.ceil(block / Math.max(once, 1e-3))));
 }
 
-async function interleave(
-  a: Session, b: Session, inputs: Sample[], request: MeasureRequest, clock: number, tell: Tell,
+/** `pause` comes between the rounds. */
+export async function interleave(
+  a: Session, b: Session, inputs: Sample[], request: Timing, clock: number, tell: Tell, pause?: () => Promise<void>,
 ) {
   const { runs, seconds, threads } = request;
   const detail = threads === 1 ? '1 thread' : `${threads} threads`;
@@ -82,6 +84,7 @@ async function interleave(
     const spent = (performance.now() - start) / (seconds * 1000);
     tell({ stage: 'time', done: Math.max(round + 1, Math.min(1, spent) * runs), total: runs, detail });
     if (spent > 1 && round + 1 >= LEAST_ROUNDS) break;
+    await pause?.();
   }
   return { times, repeats };
 }

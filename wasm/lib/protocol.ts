@@ -1,9 +1,9 @@
 // What page and worker tell each other. Every message carries the id of its request; errors are plain objects.
-import type { Judged, LayerComparison, Options, PrepareOptions, Runs, Sample } from '../octet.js';
+import type { AutoBudget, AutoOptions, Judged, LayerComparison, Options, PrepareOptions, Runs, Sample } from '../octet.js';
 import type { Place } from './disk.js';
 import type { WorkError } from './error.js';
 import type {
-  ActivationHistogramsRequest, Calibrated, FileSamples, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel,
+  ActivationHistogramsRequest, AutoFound, AutoResult, Calibrated, FileSamples, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel,
   SamplesRead, Synthetic, TensorHistogram, Timed, WeightHistogramRequest,
 } from './types.js';
 
@@ -30,6 +30,10 @@ export interface Requests {
     /** For what measures as it goes. */
     search?: { calib?: SentSource; data?: SentSource; threads: number };
   };
+  auto: {
+    model: ModelFiles; options: AutoOptions; budget: AutoBudget; ranges?: string; log?: string; output: string;
+    place?: Place; sources: { calib: SentSource; data?: SentSource }; threads: number;
+  };
   calibrate: { model: ModelFiles; options: Options; samples: SentSource; threads: number };
   measure: MeasureRequest;
   layers: { reference: ModelFiles; candidate: ModelFiles; samples: SentSource; limit: number };
@@ -52,6 +56,7 @@ export interface Replies {
   inspect: Inspection;
   prepare: PreparedModel;
   quantize: QuantizedModel;
+  auto: AutoResult;
   calibrate: Calibrated;
   measure: Measured;
   layers: LayerComparison;
@@ -71,12 +76,19 @@ export interface NextSample {
   sample: Sample | null;
 }
 
-export type ToWorker = Job | NextSample;
+/** Ends a search with what it has. */
+export interface Stop {
+  id: number;
+  kind: 'stop';
+}
+
+export type ToWorker = Job | NextSample | Stop;
 
 export type FromWorker =
   | { id: number; event: 'progress'; progress: Progress }
   | { id: number; event: 'pull' }
   | { id: number; event: 'partial'; partial: Measured }
+  | { id: number; event: 'found'; found: AutoFound }
   | { id: number; event: 'done'; result: Replies[Kind] }
   // `fatal`: the worker is not to be used again.
   | { id: number; event: 'failed'; error: WorkError; fatal: boolean };

@@ -82,6 +82,18 @@ export function openSamples(
   return { ...given, named: each(samples), count, description: counted(count, 'sample') };
 }
 
+/** A source that can be opened again: files, lists, or made-up inputs. */
+export function openKnown(
+  octet: OctetModule, model: ModelFiles, source: SentSource, most?: number,
+): { samples: AsyncIterable<Sample> | Sample[]; count: number | null } {
+  if ('synthetic' in source) {
+    const { list } = makeUp(octet, model, source.synthetic);
+    return { samples: list, count: list.length };
+  }
+  const opened = openSamples(octet, model, source, async () => null, most);
+  return { samples: plain(opened), count: opened.count };
+}
+
 /** The samples alone. */
 export async function* plain({ named }: Opened): AsyncGenerator<Sample> {
   for await (const { sample } of named) yield sample;

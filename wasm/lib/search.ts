@@ -4,7 +4,7 @@ import { observeSamples } from './calibrate.js';
 import { runtimeWith, Session } from './engine.js';
 import { checked, failure, OctetError } from './error.js';
 import type { SentSource } from './protocol.js';
-import { makeUp, openSamples, plain } from './samples.js';
+import { openKnown } from './samples.js';
 import type { ModelFiles, Progress } from './types.js';
 
 // As many as the command line checks on.
@@ -38,20 +38,11 @@ class Searcher {
     }
   }
 
-  private open(source: SentSource, most?: number): { samples: AsyncIterable<Sample> | Sample[]; count: number | null } {
-    if ('synthetic' in source) {
-      const { list } = makeUp(this.octet, this.model, source.synthetic);
-      return { samples: list, count: list.length };
-    }
-    const opened = openSamples(this.octet, this.model, source, async () => null, most);
-    return { samples: plain(opened), count: opened.count };
-  }
-
   private async observe(calibration: Calibration) {
     try {
       const { calib } = this.sources;
       if (!calib) throw failure('usage', 'needs samples to run the model on', 'give calib', 'quantize');
-      const { samples, count } = this.open(calib);
+      const { samples, count } = openKnown(this.octet, this.model, calib);
       const hooks = { onProgress: this.tell, total: count ?? undefined };
       await observeSamples(runtimeWith(this.threads), calibration, samples, hooks);
       checked(this.search.answer({}));
@@ -89,7 +80,7 @@ class Searcher {
   private async first(): Promise<Sample[]> {
     const samples: Sample[] = [];
     const source = this.sources.data ?? this.sources.calib ?? { synthetic: { count: CHECKED } };
-    for await (const sample of this.open(source, CHECKED).samples) {
+    for await (const sample of openKnown(this.octet, this.model, source, CHECKED).samples) {
       samples.push(sample);
       if (samples.length === CHECKED) break;
     }

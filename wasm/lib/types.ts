@@ -1,6 +1,6 @@
 // What goes in and comes out of the package, besides what octet.d.ts and report.d.ts say.
 import type {
-  Judged, Latency, Learned, Options, Plan, Preparation, Report, Sample, ValueHistogram,
+  AutoState, Judged, Latency, Learned, Options, Plan, Preparation, Report, Sample, ValueHistogram,
 } from '../octet.js';
 import type { ImageOptions, PictureInput } from '../samples.js';
 
@@ -80,6 +80,21 @@ export interface QuantizedModel {
   report: Report;
   /** What calibration learned, where it took place. */
   ranges?: string;
+}
+
+/** News of the automatic search: how it stands, and the plans of the candidates that are new. */
+export interface AutoFound {
+  state: AutoState;
+  plans: Plan[];
+  /** For a later search; where candidates are new. */
+  log?: string;
+}
+
+/** What the automatic search chose, and how it came to it. */
+export interface AutoResult extends AutoState, QuantizedModel {
+  plan: Plan;
+  /** All that was measured, as text: with it a later search goes on instead of measuring again. */
+  log: string;
 }
 
 export interface Calibrated extends Learned {

@@ -1,6 +1,7 @@
 // Everything that takes time: the core, and the runtime once there is something to run.
 import createOctet from '../octet.js';
 import type { Failure, OctetModule, Request, Sample, Written } from '../octet.js';
+import { searchAutomatically } from './auto.js';
 import { calibrate as run } from './calibrate.js';
 import type { Place } from './disk.js';
 import { DiskOutput } from './disk_output.js';
@@ -17,7 +18,7 @@ import { firstThatRuns, makeUp, openSamples, plain } from './samples.js';
 import type { Pull } from './samples.js';
 import { searchAndFinish } from './search.js';
 import type {
-  Calibrated, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel, SamplesRead, TensorHistogram,
+  AutoFound, AutoResult, Calibrated, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel, SamplesRead, TensorHistogram,
 } from './types.js';
 
 type Tell = (progress: Progress) => void;
@@ -99,6 +100,21 @@ async function quantize(
   return { output: made.output, report: made.written.report };
 }
 
+async function auto(
+  { output, place, ...work }: Requests['auto'], tell: Tell, found: (found: AutoFound) => void, stop: AbortSignal,
+): Promise<AutoResult> {
+  const octet = await core();
+  tell({ stage: 'runtime', done: 0, total: 1 });
+  const { request, unlessFailed } = requestFor(work.model, tell);
+  const start: Parameters<typeof searchAutomatically>[1] = (asked) =>
+    unlessFailed(octet.start_auto({ ...request, ...asked }));
+  const { state, plan, log } = await searchAutomatically(octet, start, work, { tell, found, stop });
+  const options = { plan, external_data: work.options.external_data };
+  const made = await stored(output, place, (sink) =>
+    unlessFailed(octet.quantize_model({ ...request, options, output, sink })));
+  return { ...state, output: made.output, report: made.written.report, plan, log };
+}
+
 async function readSamples({ model, samples, limit }: Requests['readSamples'], pull: Pull): Promise<SamplesRead> {
   const octet = await core();
   if ('synthetic' in samples) {
@@ -145,7 +161,9 @@ async function calibrate(
 // The page's answer to the one sample that was asked for.
 let arrived: ((sample: Sample | null) => void) | undefined;
 
-async function work(job: Job, pull: Pull, tell: Tell): Promise<Replies[Kind]> {
+let stopping = new AbortController();
+
+async function work(job: Job, pull: Pull, tell: Tell, stop: AbortSignal): Promise<Replies[Kind]> {
   if ('model' in job.payload) {
     const { model, files = {} } = job.payload.model;
     await copyLarge([model, ...Object.values(files)]);
@@ -157,6 +175,8 @@ async function work(job: Job, pull: Pull, tell: Tell): Promise<Replies[Kind]> {
       return prepare(job.payload, tell);
     case 'quantize':
       return quantize(job.payload, tell);
+    case 'auto':
+      return auto(job.payload, tell, (found) => post({ id: job.id, event: 'found', found }), stop);
     case 'calibrate':
       return calibrate(job.payload, pull, tell);
     case 'layers':
@@ -184,6 +204,8 @@ function inWords(error: unknown): { error: WorkError; fatal: boolean } {
 
 async function receive({ data }: MessageEvent<ToWorker>) {
   if (data.kind === 'sample') return arrived?.(data.sample);
+  if (data.kind === 'stop') return stopping.abort();
+  stopping = new AbortController();
   const { id } = data;
   const pull = () => new Promise<Sample | null>((resolve) => {
     arrived = resolve;
@@ -191,7 +213,7 @@ async function receive({ data }: MessageEvent<ToWorker>) {
   });
   const tell: Tell = (progress) => post({ id, event: 'progress', progress });
   try {
-    post({ id, event: 'done', result: await work(data, pull, tell) });
+    post({ id, event: 'done', result: await work(data, pull, tell, stopping.signal) });
   } catch (error) {
     post({ id, event: 'failed', ...inWords(error) });
   }

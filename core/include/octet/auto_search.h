@@ -56,6 +56,7 @@ class AutoSearch {
   std::vector<std::size_t> front() const;
   // The fastest that keeps the budget; float where nothing else does. Null before anything ran.
   const AutoCandidate* chosen() const;
+  const AutoCandidate* chosen_within(const AutoBudget& other) const;  // of the same candidates
   const Quantizer& quantizer_of(const AutoCandidate& candidate) const;
   // Why no candidate keeps to the size or speed asked for; empty where one does.
   std::string unmet() const;

@@ -14,8 +14,9 @@ AutoSearch::~AutoSearch() = default;
 void AutoSearch::run() { impl_->run(); }
 const std::vector<AutoCandidate>& AutoSearch::candidates() const { return impl_->candidates; }
 std::vector<std::size_t> AutoSearch::front() const { return pareto_front(impl_->candidates); }
-const AutoCandidate* AutoSearch::chosen() const {
-  const auto best = choose(impl_->candidates, impl_->budget);
+const AutoCandidate* AutoSearch::chosen() const { return chosen_within(impl_->budget); }
+const AutoCandidate* AutoSearch::chosen_within(const AutoBudget& other) const {
+  const auto best = choose(impl_->candidates, other);
   return best ? &impl_->candidates[*best] : nullptr;
 }
 const Quantizer& AutoSearch::quantizer_of(const AutoCandidate& candidate) const {
