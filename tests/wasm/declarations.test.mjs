@@ -148,6 +148,34 @@ test('a search is what they say, step by step', { skip }, async () => {
   }
 });
 
+test('the automatic search is what they say, step by step', { skip }, async () => {
+  const request = { model: modelBytes('digits_cnn'), budget: { min_sqnr: 20, seconds: 10 }, context: 'here' };
+  assert.deepEqual(declarations.compare('AutoRequest', request), []);
+  const started = octet.start_auto({ ...request, ranges: await rangesOf('digits_cnn') });
+  const { search } = started;
+  try {
+    assert.deepEqual(Object.keys(started), declarations.keys('StartedAuto'));
+    sameMethods('AutoSearch', search);
+    const question = search.next(), times = { reference_ms: [1, 1, 1], candidate_ms: [1, 1, 1] };
+    assert.deepEqual(declarations.compare('AutoQuestion', question), []);
+    assert.deepEqual(declarations.compare('AutoAnswer', times), []);
+    assert.deepEqual(declarations.compare('WrittenInMemory', search.candidate_model()), []);
+    assert.deepEqual(search.add_outputs({ reference: {}, candidate: {} }), { samples: 1 });
+    assert.deepEqual(search.answer(times), {});
+    search.next();
+    assert.deepEqual(declarations.compare('AutoState', search.state()), []);
+    assert.equal(search.state().candidates.length, 1);
+    assert.deepEqual(Object.keys(search.plan(0)), ['plan']);
+    assert.deepEqual(declarations.compare('Plan', search.plan(0).plan), []);
+    assert.deepEqual(Object.keys(search.log()), ['log']);
+    assert.deepEqual(search.stop(), {});
+    assert.deepEqual(declarations.compare('AutoQuestion', search.next()), []);
+    assert.deepEqual(declarations.compare('AutoState', search.state()), []);
+  } finally {
+    search.delete();
+  }
+});
+
 test('the helper has declarations that hold, and onnxruntime-web fits them', { skip }, async () => {
   const helper = new Declarations(join(PACKAGE, 'lib/calibrate.d.ts'), DOM);
   assert.deepEqual(helper.problems, []);

@@ -50,6 +50,14 @@ const STATES = {
     await page.getByRole('button', { name: 'Quantize', exact: true }).click();
     await measured(page);
   },
+  async 'with what a search found'(page) {
+    await page.getByRole('button', { name: 'Digits' }).click();
+    await page.getByRole('radio', { name: 'Automatic' }).check();
+    await page.getByLabel('Time limit, in seconds', { exact: true }).fill('10');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await measured(page);
+    for (const summary of await page.locator('.auto summary').all()) await summary.click();
+  },
   async 'with layers, numbers and two runs side by side'(page) {
     await page.getByRole('button', { name: 'Digits' }).click();
     await page.getByRole('button', { name: 'Quantize', exact: true }).click();

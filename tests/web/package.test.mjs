@@ -8,6 +8,7 @@ import { rangesOf } from '../wasm/calibrated.mjs';
 import { modelBytes, octet, quantize, sha256 } from '../wasm/octet_runs.mjs';
 import { launch, openPage, strangers } from './browser.mjs';
 import { greedyModel } from './greedy_model.mjs';
+import { testAuto } from './package_auto.mjs';
 import { testData } from './package_data.mjs';
 import { testDisk } from './package_disk.mjs';
 import { makeProject } from './package_project.mjs';
@@ -263,5 +264,6 @@ inPage('want of memory is told in words, and work goes on', {}, async (evaluate)
   assert.equal(after, 1);
 });
 
+testAuto(inPage);
 testData(inPage);
 testDisk(inPage, helpers);

@@ -57,6 +57,17 @@ const STATES = [
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByText('it was cancelled').waitFor();
   }],
+  ['12_searching', async (page) => {
+    await page.getByRole('button', { name: 'Another model' }).click();
+    await page.getByRole('button', { name: 'Small GPT' }).click();
+    await page.getByRole('radio', { name: 'Automatic' }).check();
+    await page.getByLabel('Lowest SQNR, in dB', { exact: true }).fill('35');
+    await page.getByRole('button', { name: 'Search', exact: true }).click();
+    await page.locator('[data-candidate]').nth(2).waitFor();
+  }],
+  ['13_found', async (page) => {
+    await page.getByRole('button', { name: 'Search', exact: true, disabled: false }).waitFor({ timeout: 200_000 });
+  }],
 ];
 
 // Under octet serve, where native figures come by themselves.

@@ -134,7 +134,8 @@ class Searcher {
   ) {}
 
   async toTheEnd(): Promise<void> {
-    for (;;) {
+    const { stop } = this.events;
+    while (!stop.aborted) {
       const question = checked(this.search.next());
       // What a log knew already is found without a question.
       this.report();
@@ -142,15 +143,14 @@ class Searcher {
       const { stage: detail, done, total } = question;
       this.events.tell({ stage: 'search', done, total, detail });
       try {
-        await breath();
-        this.events.stop.throwIfAborted();
         checked(this.search.answer(await this.answerTo(question)));
       } catch (error) {
-        if (!this.events.stop.aborted) throw error;
-        checked(this.search.stop());
-        return this.report();
+        if (!stop.aborted) throw error;
       }
+      await breath();
     }
+    checked(this.search.stop());
+    this.report();
   }
 
   private async answerTo(question: Exclude<AutoQuestion, { ask: 'nothing' }>): Promise<AutoAnswer> {

@@ -1,5 +1,6 @@
 // One page, four bands, always in this order; each appears when it has something to say.
 import { useEffect, useState } from 'preact/hooks';
+import { AutoBand } from './bands/auto_band';
 import { ChoicesBand } from './bands/choices_band';
 import { ModelBand } from './bands/model_band';
 import { ResultBand } from './bands/result_band';
@@ -72,6 +73,7 @@ export function App() {
       <ModelBand />
       <ChoicesBand />
       <WorkBand />
+      <AutoBand />
       <ResultBand />
       <RunsBand linkOf={linkOf} />
       <p class="visually-hidden" role="status" aria-live="polite">{announcement}</p>

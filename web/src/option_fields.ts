@@ -1,7 +1,6 @@
 // How each option is shown: its words, its kind, where it belongs. The first entry of a list is the default.
-import type { Mode } from 'octet-core';
 import { DEFAULTS, fitsMode, is8Bit, usesPercentile } from './options';
-import type { Choices } from './options';
+import type { ChosenMode, Choices } from './options';
 
 export interface Entry {
   value: string;
@@ -16,7 +15,7 @@ interface Common {
   help: string;
   group: 'first' | 'more' | 'samples' | 'pictures' | 'mode';
   /** The modes it is for; all where absent. */
-  modes?: Mode[];
+  modes?: ChosenMode[];
   /** Whether it matters, everything else being as it is. */
   when?: (choices: Choices) => boolean;
 }
@@ -70,6 +69,11 @@ export const MODES: Entry[] = [
     help: 'Convolutions and matrix products run in 8-bit integers, with ranges learned from your samples beforehand. The '
       + 'fastest for convolutional models; needs 100 or more samples like those it will meet.',
   },
+  {
+    value: 'auto', label: 'Automatic',
+    help: 'Measures, on your samples and in this browser, which nodes to compute in integers and how, and takes the fastest '
+      + 'model that keeps the quality you ask for. Takes a minute or two; needs samples like those it will meet.',
+  },
 ];
 
 export const TARGETS: Entry[] = [
@@ -102,18 +106,19 @@ const METHODS: Entry[] = [
   { value: 'mse', label: 'mean squared error', help: 'the range that rounds with the least squared error' },
 ];
 
-const STATIC: Mode[] = ['static'];
+const STATIC: ChosenMode[] = ['static'], LEARNS: ChosenMode[] = ['static', 'auto'];
+const AUTOMATIC: ChosenMode[] = ['auto'], BY_HAND: ChosenMode[] = ['weights', 'dynamic', 'static'];
 const isPictures = /^(|-?[\d.]+(e-?\d+)?(,-?[\d.]+(e-?\d+)?)*)$/i;
 
 export const FIELDS: Field[] = [
   { kind: 'select', key: 'mode', label: 'Mode', help: '', group: 'mode', entries: MODES },
   { kind: 'select', key: 'target', label: 'It will run in', help: '', group: 'first', entries: TARGETS },
   {
-    kind: 'select', key: 'weight_type', label: 'Weights in', help: '', group: 'first', entries: WEIGHT_TYPES,
+    kind: 'select', key: 'weight_type', label: 'Weights in', help: '', group: 'first', modes: BY_HAND, entries: WEIGHT_TYPES,
     fits: (value, { mode }) => fitsMode(value as Choices['weight_type'], mode),
   },
   {
-    kind: 'select', key: 'per_channel', label: 'Scales', help: '', group: 'first', entries: [
+    kind: 'select', key: 'per_channel', label: 'Scales', help: '', group: 'first', modes: BY_HAND, entries: [
       { value: 'auto', label: 'per channel where exact', help: 'a scale for every output channel wherever the operator allows it' },
       { value: 'channel', label: 'per channel', help: 'a scale for every output channel' },
       { value: 'tensor', label: 'per tensor', help: 'one scale for each weight: a little smaller, more drift' },
@@ -121,6 +126,22 @@ export const FIELDS: Field[] = [
   },
   {
     kind: 'select', key: 'method', label: 'Ranges by', help: '', group: 'first', modes: STATIC, entries: METHODS,
+  },
+  {
+    kind: 'number', key: 'budget_sqnr', label: 'Lowest SQNR, in dB', group: 'first', modes: AUTOMATIC, min: 0, max: 120,
+    step: 'any', help: 'Of the worst output on your samples: 25 dB is an error of 6 % of its size, 40 dB one of 1 %.',
+  },
+  {
+    kind: 'number', key: 'budget_seconds', label: 'Time limit, in seconds', group: 'first', modes: AUTOMATIC, min: 5,
+    max: 3600, step: 'any', help: 'Of measuring; then the best so far is taken.',
+  },
+  {
+    kind: 'number', key: 'budget_mb', label: 'Largest file, in MB', group: 'first', modes: AUTOMATIC, min: 0, max: 1e5,
+    step: 'any', none: 0, placeholder: 'any', help: 'What is larger is not chosen.',
+  },
+  {
+    kind: 'number', key: 'budget_speedup', label: 'Least speedup', group: 'first', modes: AUTOMATIC, min: 0, max: 100,
+    step: 'any', none: 0, placeholder: 'any', help: 'How many times as fast as FP32 in this browser it must be.',
   },
   {
     kind: 'number', key: 'percentile', label: 'Values inside the range, in %', group: 'first', modes: STATIC, min: 50,
@@ -152,7 +173,7 @@ export const FIELDS: Field[] = [
     help: 'Moves outliers of a few channels into the weights behind them; for transformers, kept only where it helps.',
   },
   {
-    kind: 'number', key: 'min_sqnr', label: 'Floor of quality, in dB', group: 'more', min: 0, max: 120, step: 'any',
+    kind: 'number', key: 'min_sqnr', label: 'Floor of quality, in dB', group: 'more', modes: BY_HAND, min: 0, max: 120, step: 'any',
     none: 0, placeholder: 'none; 10 is a low bar', help: 'Below it the worst nodes go back to float, with real samples alone.',
   },
   {
@@ -186,11 +207,11 @@ export const FIELDS: Field[] = [
     help: 'Gives back what rounding takes from each channel on average; kept only where it helps.',
   },
   {
-    kind: 'switch', key: 'prepare', label: 'Prepare first', group: 'more',
+    kind: 'switch', key: 'prepare', label: 'Prepare first', group: 'more', modes: BY_HAND,
     help: 'Folds, cleans up and fuses before; the model computes the same.',
   },
   {
-    kind: 'switch', key: 'reduce_range', label: '7-bit weights', group: 'more',
+    kind: 'switch', key: 'reduce_range', label: '7-bit weights', group: 'more', modes: BY_HAND,
     help: 'For x64 processors without VNNI, whose 8-bit sums overflow; set by itself for that target.',
     when: ({ weight_type }) => is8Bit(weight_type),
   },
@@ -199,11 +220,11 @@ export const FIELDS: Field[] = [
     help: 'Weights stand in a file of their own beside the model; above 2 GB that is always so.',
   },
   {
-    kind: 'number', key: 'limit', label: 'At most', group: 'samples', modes: STATIC, min: 0, max: 1e6, step: 1, none: 0,
+    kind: 'number', key: 'limit', label: 'At most', group: 'samples', modes: LEARNS, min: 0, max: 1e6, step: 1, none: 0,
     placeholder: 'all samples', help: 'So many samples are used to calibrate.',
   },
   {
-    kind: 'number', key: 'shuffle', label: 'Shuffled with seed', group: 'samples', modes: STATIC, min: -1, max: 4294967295,
+    kind: 'number', key: 'shuffle', label: 'Shuffled with seed', group: 'samples', modes: LEARNS, min: -1, max: 4294967295,
     step: 1, none: -1, placeholder: 'by name', help: 'Samples are taken in an order drawn with this number.',
   },
   {

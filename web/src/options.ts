@@ -1,8 +1,10 @@
 // What can be chosen, and what the core makes of it. Names are those of the command line, in snake_case.
-import type { ActivationType, Format, Method, Mode, Options, Target, WeightType } from 'octet-core';
+import type { ActivationType, AutoBudget, AutoOptions, Format, Method, Mode, Options, Target, WeightType } from 'octet-core';
+
+export type ChosenMode = Mode | 'auto';
 
 export interface Choices {
-  mode: Mode;
+  mode: ChosenMode;
   target: Target;
   weight_type: WeightType;
   per_channel: 'auto' | 'channel' | 'tensor';
@@ -26,6 +28,11 @@ export interface Choices {
   bias_correction: boolean;
   /** In dB; 0: none. */
   min_sqnr: number;
+  // What the automatic search keeps to; 0: no such limit.
+  budget_sqnr: number;
+  budget_mb: number;
+  budget_speedup: number;
+  budget_seconds: number;
   // How calibration samples are taken.
   /** 0: all there are. */
   limit: number;
@@ -45,7 +52,8 @@ export const DEFAULTS: Choices = {
   mode: 'weights', target: 'wasm', weight_type: 'qint8', per_channel: 'auto', reduce_range: false, prepare: true,
   block_size: 0, nodes_to_quantize: [], nodes_to_exclude: [], op_types: [], external_data: false,
   format: 'qdq', activation_type: 'quint8', symmetric_activations: false, method: 'best', percentile: 99.9,
-  smooth_quant: 0, equalize: false, bias_correction: false, min_sqnr: 0, limit: 0, shuffle: -1,
+  smooth_quant: 0, equalize: false, bias_correction: false, min_sqnr: 0,
+  budget_sqnr: 25, budget_mb: 0, budget_speedup: 0, budget_seconds: 90, limit: 0, shuffle: -1,
   image_size: '', image_fit: 'stretch', image_layout: 'auto', image_order: 'rgb', image_scale: '', image_mean: '',
   image_std: '',
 };
@@ -61,9 +69,12 @@ const bitsOf = (type: WeightType | ActivationType) => Number(/\d+$/.exec(type)![
 export const is8Bit = (type: WeightType | ActivationType) => bitsOf(type) === 8;
 
 // Dynamic mode computes with 8-bit weights alone, static mode with 8 or 16 bits; 4 bits are stored and no more.
-export function fitsMode(type: WeightType, mode: Mode): boolean {
+export function fitsMode(type: WeightType, mode: ChosenMode): boolean {
   return mode === 'weights' || (mode === 'static' ? bitsOf(type) >= 8 : bitsOf(type) === 8);
 }
+
+/** Modes that learn ranges from samples. */
+export const calibrates = (mode: ChosenMode): boolean => mode === 'static' || mode === 'auto';
 
 /** Choices that contradict others give way: what is asked for can then be done. */
 export function settled(choices: Choices): Choices {
@@ -72,12 +83,34 @@ export function settled(choices: Choices): Choices {
   const format = is8Bit(choices.activation_type) && is8Bit(weight_type) ? choices.format : 'qdq';
   const block_size = mode === 'weights' && bitsOf(weight_type) <= 8 ? choices.block_size : 0;
   const reduce_range = choices.reduce_range && is8Bit(weight_type);
-  return { ...choices, weight_type, format, block_size, reduce_range };
+  return { ...DEFAULTS, ...choices, weight_type, format, block_size, reduce_range };
+}
+
+/** What the automatic search takes. */
+export function autoOptions({ target, nodes_to_quantize, nodes_to_exclude, op_types, external_data }: Choices): AutoOptions {
+  return {
+    target,
+    ...(nodes_to_quantize.length > 0 && { nodes_to_quantize }),
+    ...(nodes_to_exclude.length > 0 && { nodes_to_exclude }),
+    ...(op_types.length > 0 && { op_types }),
+    ...(external_data && { external_data }),
+  };
+}
+
+export function budgetOf(c: Choices): AutoBudget {
+  return {
+    min_sqnr: c.budget_sqnr,
+    seconds: c.budget_seconds,
+    ...(c.budget_mb > 0 && { max_bytes: Math.round(c.budget_mb * 1e6) }),
+    ...(c.budget_speedup > 0 && { min_speedup: c.budget_speedup }),
+  };
 }
 
 /** Without what is so anyway. */
 export function toOptions(choices: Choices): Options {
   const c = settled(choices);
+  // Of what the search may choose, the plan that changes most.
+  if (c.mode === 'auto') return { mode: 'static', ...autoOptions(c) };
   const options: Options = { mode: c.mode, target: c.target, weight_type: c.weight_type };
   if (c.per_channel !== 'auto') options.per_channel = c.per_channel === 'channel';
   if (c.reduce_range) options.reduce_range = true;

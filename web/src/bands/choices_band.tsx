@@ -7,7 +7,8 @@ import { choices, choose, ignored, resetChoices } from '../state/choices';
 import { job } from '../state/job';
 import { inspected } from '../state/model';
 import { planError } from '../state/plan';
-import { lacksSamples, quantize, stale } from '../state/run';
+import { begin } from '../state/auto';
+import { lacksSamples, stale } from '../state/run';
 import { Fields } from './fields';
 import { FitNote } from './fit_note';
 import { Problem } from './problem';
@@ -58,15 +59,20 @@ function More() {
 
 // The button says what is missing, and leads there.
 function Go() {
+  const automatic = choices.value.mode === 'auto', busy = job.value !== null;
   if (!lacksSamples.value) {
-    return <button type="submit" class="primary" disabled={job.value !== null && !stale.value}>Quantize</button>;
+    return (
+      <button type="submit" class="primary" disabled={busy && (automatic || !stale.value)}>
+        {automatic ? 'Search' : 'Quantize'}
+      </button>
+    );
   }
   const lead = () => document.querySelector<HTMLElement>('.samples .actions button')?.focus();
   return (
     <div class="go">
-      <button type="button" class="primary" onClick={lead}>Add samples to quantize</button>
+      <button type="button" class="primary" onClick={lead}>Add samples to {automatic ? 'search' : 'quantize'}</button>
       <p>
-        Static mode learns ranges from samples. Without any,{' '}
+        {automatic ? 'The search learns and measures on samples.' : 'Static mode learns ranges from samples.'} Without any,{' '}
         <button type="button" class="quiet inline" onClick={() => useMadeUp('calibration')}>use made-up inputs</button> to
         try it.
       </p>
@@ -84,7 +90,7 @@ export function ChoicesBand() {
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void quantize();
+          void begin();
         }}
       >
         <Modes mode={now.mode} />

@@ -4,7 +4,8 @@ import '../results.css';
 import { job } from '../state/job';
 import { loaded } from '../state/model';
 import { choose } from '../state/choices';
-import { awaited, debugLayers, exclude, quantize } from '../state/run';
+import { begin } from '../state/auto';
+import { awaited, debugLayers, exclude } from '../state/run';
 import { baseline, current } from '../state/runs';
 import type { Run } from '../state/runs';
 import { becauseOf, setupOf, untimed, verdictSentence } from '../take/verdict_words';
@@ -55,7 +56,7 @@ export function ResultBand() {
   const ask = open
     ? { debug: findLayers, exclude: (nodes: string[]) => nodes.forEach((node) => void exclude(node)) }
     : null;
-  const actions = open ? { choose, findLayers, again: () => void quantize() } : null;
+  const actions = open ? { choose, findLayers, again: () => void begin() } : null;
   return (
     <section class="band result" aria-label="Result">
       <Verdict run={run} actions={actions} />

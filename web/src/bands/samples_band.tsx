@@ -4,6 +4,7 @@ import { asSamples, filesOf, isSample } from '../dropped';
 import type { Given } from '../dropped';
 import { plural } from '../format';
 import { fieldsOf } from '../option_fields';
+import { calibrates } from '../options';
 import { choices } from '../state/choices';
 import { announcement } from '../state/job';
 import { inspected } from '../state/model';
@@ -166,13 +167,13 @@ function SampleArea({ purpose }: { purpose: Purpose }) {
 
 export function SamplesBand() {
   const now = choices.value;
-  const isStatic = now.mode === 'static';
-  const pictures = hasPictures(evaluation.value) || (isStatic && hasPictures(calibration.value));
+  const learns = calibrates(now.mode);
+  const pictures = hasPictures(evaluation.value) || (learns && hasPictures(calibration.value));
   return (
     <div class="sample-sets">
-      {isStatic && <SampleArea purpose="calibration" />}
+      {learns && <SampleArea purpose="calibration" />}
       <SampleArea purpose="evaluation" />
-      {isStatic && isReal(calibration.value) && (
+      {learns && isReal(calibration.value) && (
         <details class="rest">
           <summary>Which samples are taken</summary>
           <Fields fields={fieldsOf('samples', now)} />

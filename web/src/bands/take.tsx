@@ -1,12 +1,11 @@
 // What can be taken from a run: the model, the report, the plan, the ranges, the command line that does the same.
 import { CopyButton } from '../charts/frame';
-import { searched } from '../options';
 import { announcement, asError } from '../state/job';
 import type { Run } from '../state/runs';
 import { saveBlob, saveText } from '../take/download';
 import { planName, planText, rangesName, reportName } from '../take/names';
 import { reportJson } from '../take/report_json';
-import { commandOf } from '../take/run_words';
+import { commandOf, needsPlan } from '../take/run_words';
 import { CommandText } from './command_text';
 
 const JSON_TYPE = 'application/json';
@@ -27,7 +26,7 @@ export function Take({ run, pinned }: { run: Run; pinned: Run | null }) {
       announcement.value = asError(error).message;
     }
   };
-  const needs = searched(run.options) ? planName(run) : ranges !== null ? rangesName(run) : null;
+  const needs = needsPlan(run) ? planName(run) : ranges !== null ? rangesName(run) : null;
   return (
     <section class="take" aria-label="Take it away">
       <div class="downloads">

@@ -6,7 +6,7 @@ import type { BundledModel } from '../bundled';
 import { asSamples, isSample, sorted } from '../dropped';
 import type { Given } from '../dropped';
 import { plural } from '../format';
-import { WIDEST } from '../options';
+import { calibrates, WIDEST } from '../options';
 import { choices } from './choices';
 import { octet } from './client';
 import { announcement, cancel, exclusively, problem } from './job';
@@ -26,7 +26,7 @@ function forget() {
 const byName = (given: Given[]) => Object.fromEntries(given.map(({ path, file }) => [path.split('/').pop()!, file]));
 
 // Samples that are dropped anywhere go where they are missing.
-const missing = () => (choices.value.mode === 'static' && !isReal(calibration.value) ? 'calibration' : 'evaluation');
+const missing = () => (calibrates(choices.value.mode) && !isReal(calibration.value) ? 'calibration' : 'evaluation');
 
 /** Takes what was dropped, chosen or pasted: a model, its external data, samples. */
 export async function open(given: Given[]) {

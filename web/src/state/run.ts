@@ -1,9 +1,10 @@
 // Quantizes with what is chosen, then checks and times the result: a Run.
 import { computed, signal } from '@preact/signals';
 import { bytesOf, LARGEST_TO_RUN } from 'octet-wasm';
-import type { Comparison, Mode, ModelFiles, Options, Stage } from 'octet-wasm';
+import type { Comparison, ModelFiles, Options, Stage } from 'octet-wasm';
 import { refusal } from '../native/bench_report';
-import { sameChoices, searched, settled, toOptions } from '../options';
+import { calibrates, sameChoices, searched, settled, toOptions } from '../options';
+import type { ChosenMode } from '../options';
 import { choices, choose } from './choices';
 import { octet } from './client';
 import { announcement, asError, exclusively, problem } from './job';
@@ -23,17 +24,18 @@ export const stale = computed(() => current.value !== null && !sameChoices(curre
 
 // crypto.randomUUID() is for pages from localhost or over TLS alone.
 let made = 0;
-const newId = () => `${Date.now().toString(36)}-${(made++).toString(36)}`;
+export const newId = () => `${Date.now().toString(36)}-${(made++).toString(36)}`;
 
-/** What static mode lacks. */
-export const lacksSamples = computed(() => choices.value.mode === 'static' && calibration.value === null);
+/** What static mode and the search lack. */
+export const lacksSamples = computed(() => calibrates(choices.value.mode) && calibration.value === null);
 
-function stagesOf(mode: Mode, real: boolean): Stage[] {
+function stagesOf(mode: ChosenMode, real: boolean): Stage[] {
   const first: Stage[] = mode === 'static' ? ['calibrate'] : [];
   return real ? [...first, 'plan', 'write', 'runtime', 'check', 'time'] : [...first, 'plan', 'write'];
 }
 
-async function check(run: Run, source: ModelFiles, signal: AbortSignal, tell: Tell) {
+/** Compares what came of a run with the float model, and times both. */
+export async function check(run: Run, source: ModelFiles, signal: AbortSignal, tell: Tell) {
   if (run.source.bytes > LARGEST_TO_RUN) {
     const why = 'models above 1.5 GB do not fit a browser twice; octet quantize on the command line verifies them';
     updateRun(run.id, { notVerified: why });
@@ -123,20 +125,22 @@ export async function debugLayers(run: Run) {
   });
 }
 
+const byHand = () => choices.peek().mode === 'auto';
+
 let later: ReturnType<typeof setTimeout> | undefined;
 
 function again() {
   clearTimeout(later);
-  if (current.peek() && loaded.peek()) later = setTimeout(() => stale.peek() && void quantize('goes on'), 300);
+  if (current.peek() && loaded.peek() && !byHand()) later = setTimeout(() => stale.peek() && void quantize('goes on'), 300);
 }
 
-// After the first run a changed option runs again, once the hand rests.
+// After the first run a changed option runs again, once the hand rests; a search is begun by hand.
 choices.subscribe(again);
 
 // So do other samples; what is shown was measured on those that were there before.
 function onSamples(set: SampleSet | null) {
   clearTimeout(later);
-  if (set && current.peek() && loaded.peek()) later = setTimeout(() => void quantize('goes on'), 300);
+  if (set && current.peek() && loaded.peek() && !byHand()) later = setTimeout(() => void quantize('goes on'), 300);
 }
 calibration.subscribe((set) => choices.peek().mode === 'static' && onSamples(set));
 evaluation.subscribe(onSamples);

@@ -12,12 +12,15 @@ export const MODE_WORDS: Record<string, string> = { weights: 'Weights only', dyn
 
 export const modeOf = (run: Run) => MODE_WORDS[run.report.plan.mode] ?? run.report.plan.mode;
 
+/** Whether its plan says more than its options. */
+export const needsPlan = ({ options, choices }: Run): boolean => choices.mode === 'auto' || searched(options);
+
 export const commandOf = (run: Run) =>
   commandLine(
     {
       input: run.source.name,
       output: run.output.name,
-      ...(searched(run.options) ? { plan: planName(run) } : run.ranges !== null ? { ranges: rangesName(run) } : {}),
+      ...(needsPlan(run) ? { plan: planName(run) } : run.ranges !== null ? { ranges: rangesName(run) } : {}),
     },
     { ...run.options, mode: run.report.plan.mode },
   );
@@ -80,7 +83,7 @@ function briefly(name: keyof Options, value: unknown): string {
 }
 
 /** What makes a run what it is, short, for its row: the options that are not the usual ones. */
-export function keyOptions({ options: given, calibrated }: Run): string {
+export function keyOptions({ options: given, calibrated, choices }: Run): string {
   const options: Options = given;
   const unusual = (Object.keys(NAMES) as (keyof Options)[]).filter((name) => {
     const value = options[name];
@@ -92,7 +95,7 @@ export function keyOptions({ options: given, calibrated }: Run): string {
       !(Array.isArray(value) && value.length === 0)
     );
   });
-  const words = unusual.map((name) => briefly(name, options[name]));
+  const words = [...(choices.mode === 'auto' ? ['automatic'] : []), ...unusual.map((name) => briefly(name, options[name]))];
   if (calibrated) words.push(`${calibrated.samples} samples`);
   return words.join(', ');
 }

@@ -1,0 +1,168 @@
+// Candidates by speed and drift: to the right is faster, up is nearer. Area is size, the line through the best is the
+// front, and what lies below the floor is not chosen; the floor can be dragged.
+import { bytesText, dbText, timesText } from '../format';
+import { Figure } from './frame';
+import { between, textWidth, ticks } from './scale';
+
+export interface ParetoPoint {
+  key: number;
+  name: string;
+  speedup: { ratio: number; low: number; high: number };
+  /** Decibels, 200 where outputs are equal. */
+  db: number;
+  bytes: number;
+  isFloat: boolean;
+  front: boolean;
+  more: string[];
+}
+
+interface Props {
+  points: ParetoPoint[];
+  /** Of FP32 as it came. */
+  bytes: number;
+  floor: number;
+  /** What would be chosen at this floor. */
+  chosen: number | null;
+  selected: number | null;
+  note: string;
+  onFloor(db: number): void;
+  onSelect(key: number): void;
+}
+
+const HEIGHT = 340, TOP = 34, FOOT = 44, LEFT = 46, RIGHT = 14;
+const EQUAL = 200;
+const MOST_RADIUS = 15, LEAST_RADIUS = 4;
+
+export const PARETO_HEIGHT = HEIGHT;
+
+/** The highest floor that can be tried. */
+export function highestOf(points: ParetoPoint[], floor: number): number {
+  const finite = points.filter(({ db }) => db < EQUAL).map(({ db }) => db);
+  return Math.ceil((Math.max(30, floor, ...finite) + 6) / 5) * 5;
+}
+
+function frontOf(points: ParetoPoint[]): ParetoPoint[] {
+  const best: ParetoPoint[] = [];
+  for (const point of [...points].sort((a, b) => b.speedup.ratio - a.speedup.ratio || b.db - a.db)) {
+    if (point.db > (best.at(-1)?.db ?? -EQUAL)) best.push(point);
+  }
+  return best.reverse();
+}
+
+const speedText = ({ ratio, low, high }: ParetoPoint['speedup']) =>
+  `${timesText(ratio)} (${timesText(low)} to ${timesText(high)})`;
+
+export function Pareto({ points, bytes, floor, chosen, selected, note, onFloor, onSelect }: Props) {
+  const highest = highestOf(points, floor);
+  const fastest = Math.max(1.4, ...points.map(({ speedup }) => Math.min(speedup.high, speedup.ratio * 1.3))) * 1.06;
+  const lowest = Math.min(0, ...points.map(({ db }) => Math.max(-20, db)));
+  const best = points.find(({ key }) => key === chosen);
+  const label = `${points.length} candidates; at ${floor.toFixed(1)} dB: ${best
+    ? `${best.name}, ${timesText(best.speedup.ratio)}, ${dbText(best.db)}` : 'none'}`;
+  const rows = points.map(({ name, speedup, db, bytes: size, front, more, key }) => [
+    name, speedText(speedup), dbText(db), bytesText(size), ...more, key === chosen ? 'chosen' : front ? 'front' : '',
+  ]);
+  const table = {
+    head: ['candidate', 'speed', 'drift', 'size', 'single samples', 'nodes out of integers', ''],
+    rows: [['FP32, as given', '1.0×', 'equal', bytesText(bytes), '', '', ''], ...rows],
+  };
+  return (
+    <Figure title="Speed and drift of what was tried" label={label} height={HEIGHT} table={table} note={note} class="pareto">
+      {(width) => {
+        const bottom = HEIGHT - FOOT, right = width - RIGHT;
+        const x = between(0, fastest, LEFT, right), y = between(lowest, highest, bottom, TOP);
+        const up = (db: number) => (db >= EQUAL ? TOP - 16 : y(Math.max(lowest, Math.min(highest, db))));
+        const radius = (size: number) => Math.max(LEAST_RADIUS, MOST_RADIUS * Math.sqrt(size / bytes));
+        const line = frontOf(points).map(({ speedup, db }) => `${x(speedup.ratio).toFixed(1)} ${up(db).toFixed(1)}`);
+        const at = y(floor);
+        const drag = (event: PointerEvent) => {
+          const svg = (event.currentTarget as Element).closest('svg')!, box = svg.getBoundingClientRect();
+          const place = ((event.clientY - box.top) / box.height) * HEIGHT;
+          const db = lowest + ((bottom - place) / (bottom - TOP)) * (highest - lowest);
+          onFloor(Math.round(Math.max(0, Math.min(highest, db)) * 2) / 2);
+        };
+        const begin = (event: PointerEvent) => {
+          (event.currentTarget as Element).setPointerCapture(event.pointerId);
+          drag(event);
+        };
+        const held = (event: PointerEvent) => event.buttons > 0 && drag(event);
+        return (
+          <>
+            {ticks(highest, 6).map((value) => (
+              <g key={value}>
+                <line class="grid" x1={LEFT} x2={right} y1={y(value)} y2={y(value)} />
+                <text class="tick" x={LEFT - 7} y={y(value)} dy="0.35em" text-anchor="end">{value}</text>
+              </g>
+            ))}
+            <text class="tick" x="0" y="12">dB</text>
+            <text class="tick" x={LEFT - 7} y={TOP - 16} dy="0.35em" text-anchor="end">equal</text>
+            {ticks(fastest, width < 500 ? 4 : 8).map((value) => (
+              <text key={value} class="tick" x={x(value)} y={bottom + 17} text-anchor="middle">{`${value}×`}</text>
+            ))}
+            <text class="tick" x={right} y={HEIGHT - 6} text-anchor="end">speed against FP32 in this browser</text>
+            <rect class="below" x={LEFT} y={at} width={right - LEFT} height={Math.max(0, bottom - at)} />
+            <line class="axis" x1={LEFT} x2={right} y1={bottom} y2={bottom} />
+            <line class="even" x1={x(1)} x2={x(1)} y1={TOP - 22} y2={bottom} />
+            <g class="own-float">
+              <circle class="mark" cx={x(1)} cy={TOP - 16} r={radius(bytes)}><title>FP32, as given</title></circle>
+              <text class="name haloed" x={x(1) - radius(bytes) - 5} y={TOP - 16} dy="0.35em" text-anchor="end">FP32</text>
+            </g>
+            {line.length > 1 && <path class="front" d={`M${line.join('L')}`} />}
+            {points.map((point) => (
+              <Candidate
+                key={point.key} point={point} x={x} y={up(point.db)} r={radius(point.bytes)} chosen={point.key === chosen}
+                selected={point.key === selected}
+              />
+            ))}
+            <g class="floor" onPointerDown={begin} onPointerMove={held}>
+              <rect class="catch" x={LEFT} y={at - 14} width={right - LEFT} height="28" />
+              <line x1={LEFT} x2={right} y1={at} y2={at} />
+              <path class="grip" d={`M${LEFT} ${at}l-9 -7v14z`} />
+              <text class="number haloed" x={LEFT + 5} y={at + 17}>{`lowest: ${floor} dB`}</text>
+            </g>
+            {points.map(({ key, speedup, db, bytes: size }) => (
+              <circle
+                key={key} class="catch" cx={x(speedup.ratio)} cy={up(db)} r={Math.max(11, radius(size))}
+                onClick={() => onSelect(key)}
+              />
+            ))}
+            {best && <Words point={best} x={x(best.speedup.ratio)} y={up(best.db)} r={radius(best.bytes)} right={right} />}
+          </>
+        );
+      }}
+    </Figure>
+  );
+}
+
+interface CandidateProps {
+  point: ParetoPoint;
+  x: (ratio: number) => number;
+  y: number;
+  r: number;
+  chosen: boolean;
+  selected: boolean;
+}
+
+function Candidate({ point, x, y, r, chosen, selected }: CandidateProps) {
+  const { name, speedup, db, bytes, front, isFloat } = point;
+  const kind = `${isFloat ? 'own-float' : 'own-run'} ${front ? 'on-front' : 'outdone'}`;
+  return (
+    <g class={`${kind} ${chosen ? 'would-be' : ''} ${selected ? 'chosen' : ''}`} data-candidate={point.key}>
+      <title>{`${name}: ${speedText(speedup)}, ${dbText(db)}, ${bytesText(bytes)}`}</title>
+      <line class="interval" x1={x(speedup.low)} x2={x(speedup.high)} y1={y} y2={y} />
+      <circle class="mark" cx={x(speedup.ratio)} cy={y} r={r} />
+      {(chosen || selected) && <circle class="ring" cx={x(speedup.ratio)} cy={y} r={r + 4} />}
+    </g>
+  );
+}
+
+// What would be chosen, by name, beside its point.
+function Words({ point, x, y, r, right }: { point: ParetoPoint; x: number; y: number; r: number; right: number }) {
+  const text = bytesText(point.bytes), wide = textWidth(text, 14);
+  const before = x + r + 10 + wide > right;
+  return (
+    <text class="number haloed" x={before ? x - r - 8 : x + r + 8} y={y} dy="0.35em" text-anchor={before ? 'end' : 'start'}>
+      {text}
+    </text>
+  );
+}

@@ -1,0 +1,151 @@
+// The automatic search: what it found so far, and what of it becomes a run.
+import { computed, signal } from '@preact/signals';
+import { bytesOf, LARGEST_TO_RUN } from 'octet-wasm';
+import type { AutoCandidate, AutoState, ModelFiles, Plan, Report, Stage } from 'octet-wasm';
+import { autoOptions, budgetOf, imageOptions, settled } from '../options';
+import type { Choices } from '../options';
+import { choices } from './choices';
+import { octet } from './client';
+import { announcement, exclusively, job, problem } from './job';
+import type { Tell } from './job';
+import { inspected, loaded } from './model';
+import { learn } from './ranges';
+import type { Ranges } from './ranges';
+import { check, awaited, lacksSamples, newId, quantize } from './run';
+import { addRun } from './runs';
+import type { Run } from './runs';
+import { calibration, checkedOn, describe, sourceOf } from './samples';
+
+export interface Found {
+  source: ModelFiles;
+  /** What was asked for. */
+  choices: Choices;
+  state: AutoState;
+  /** Of its candidates. */
+  plans: Plan[];
+  /** What candidates were judged on. */
+  judgedOn: string;
+  calibrated: Run['calibrated'];
+  /** What it was measured in: with the same, a later search reads the log. */
+  how: unknown[];
+  log?: string;
+}
+
+const made = signal<Found | null>(null);
+
+/** Of the model that is open; what another one gave says nothing of it. */
+export const found = computed(() => (made.value && made.value.source.model === loaded.value?.model ? made.value : null));
+/** Whether a search is under way. */
+export const searching = signal(false);
+/** The floor that the reader tries out, in dB. */
+export const floor = signal(0);
+
+const NOTHING: AutoState = {
+  candidates: [], chosen: null, choices: [], sensitivities: [], account: [], unmet: '', ended_early: null, tried: 0,
+  seconds: 0,
+};
+
+/** Which candidate would be chosen with this floor. */
+export function chosenAt({ choices: steps }: AutoState, db: number): number | null {
+  return steps.find(({ up_to }) => db <= up_to)?.candidate ?? null;
+}
+
+let stopping: AbortController | null = null;
+
+/** Ends the search with the best so far. */
+export function stopSearch() {
+  stopping?.abort();
+  announcement.value = 'Stopping with the best so far';
+}
+
+function stagesOf(bytes: number): Stage[] {
+  return bytes <= LARGEST_TO_RUN ? ['calibrate', 'search', 'write', 'runtime', 'check', 'time'] : ['search', 'write'];
+}
+
+// What candidates are judged on.
+const howOf = (source: ModelFiles, chosen: Choices) =>
+  [source.model, checkedOn.value, JSON.stringify(imageOptions(chosen))];
+
+const sameHow = (a: unknown[], b: unknown[]) => a.every((part, i) => part === b[i]);
+
+function runOf(from: Found, { output, report }: { output: ModelFiles; report: Report }): Run {
+  const { source, calibrated, choices: chosen } = from, { mode } = report.plan;
+  return {
+    id: newId(), created: Date.now(), name: source.name, source: { name: source.name, bytes: bytesOf(source) },
+    choices: chosen, options: { mode, ...autoOptions(chosen) }, output, report, comparison: null, notVerified: null,
+    ranges: null, calibrated: mode === 'static' ? calibrated : null, layers: null, pinned: false,
+  };
+}
+
+async function finish(run: Run, source: ModelFiles, signal: AbortSignal, tell: Tell) {
+  addRun(run);
+  await check(run, source, signal, tell);
+}
+
+const calibratedOf = ({ samples, description }: Ranges) => ({ samples, description });
+
+export async function searchAutomatically() {
+  const source = loaded.value, set = calibration.value;
+  if (!source || !inspected.value || !set || lacksSamples.value) return;
+  const chosen = settled(choices.value), judging = checkedOn.value, how = howOf(source, chosen), before = made.value;
+  const log = before && sameHow(before.how, how) ? before.log : undefined;
+  awaited.value = true;
+  stopping = new AbortController();
+  const { signal: stop } = stopping;
+  searching.value = true;
+  floor.value = chosen.budget_sqnr;
+  try {
+    await exclusively(stagesOf(bytesOf(source)), async (signal, tell) => {
+      problem.value = null;
+      const hooks = { signal, onProgress: tell };
+      const empty = { source, choices: chosen, judgedOn: describe(judging), how, state: NOTHING, plans: [], calibrated: null };
+      made.value = { ...empty, ...(log !== undefined && { log }) };
+      const ranges = await learn(source, set, chosen, hooks);
+      made.value = { ...made.value, calibrated: calibratedOf(ranges) };
+      const request = {
+        calib: sourceOf(set, chosen, 'calibration'), data: sourceOf(judging, chosen, 'evaluation'), ranges: ranges.text,
+        budget: budgetOf(chosen), options: autoOptions(chosen), ...(log !== undefined && { log }),
+      };
+      const result = await octet.auto(source, request, {
+        ...hooks, stop, onState: (state) => update({ state }), onCandidate: take,
+      });
+      const { output, report, ...state } = result;
+      update({ state, log: result.log });
+      searching.value = false;
+      announcement.value = `Found: ${state.candidates[state.chosen!]!.what}`;
+      await finish(runOf(made.value!, { output, report }), source, signal, tell);
+    });
+  } finally {
+    searching.value = false;
+    stopping = null;
+  }
+}
+
+function update(change: Partial<Found>) {
+  if (made.value) made.value = { ...made.value, ...change };
+}
+
+function take({ plan, ...candidate }: AutoCandidate & { plan: Plan }, state: AutoState & { log?: string }) {
+  const { log } = state;
+  update({ state, plans: [...made.value!.plans, plan], ...(log !== undefined && { log }) });
+  announcement.value = `Measured: ${candidate.what}`;
+}
+
+/** Makes a run of a candidate's plan. */
+export async function takeCandidate(index: number) {
+  const from = found.value, plan = from?.plans[index];
+  if (!from || !plan || job.value) return;
+  const { source, choices: chosen } = from;
+  awaited.value = true;
+  await exclusively(['plan', 'write', 'runtime', 'check', 'time'], async (signal, tell) => {
+    problem.value = null;
+    const { external_data } = chosen;
+    const output = `${source.name.replace(/\.onnx$/i, '')}.auto.onnx`;
+    const request = { plan, output, ...(external_data && { external_data }) };
+    const written = await octet.quantize(source, request, { signal, onProgress: tell });
+    await finish(runOf(from, written), source, signal, tell);
+  });
+}
+
+/** Does what the mode does. */
+export const begin = () => (choices.value.mode === 'auto' ? searchAutomatically() : quantize());
