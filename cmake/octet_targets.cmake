@@ -17,6 +17,12 @@ if(sources)
   if(NOT EMSCRIPTEN)
     target_link_libraries(octet_core PUBLIC Threads::Threads)
   endif()
+  if(EMSCRIPTEN)
+    # Pages download the module, and this is not where its time goes.
+    set(cold ${sources})
+    list(FILTER cold INCLUDE REGEX "/core/src/(report|search)/|/(image_options|synthetic)[.]cc$")
+    set_source_files_properties(${cold} PROPERTIES COMPILE_OPTIONS -Oz)
+  endif()
   octet_pictures(core/src/samples/image_file.cc core/src/samples/stb_code.cc)
   if(OCTET_SANITIZE)
     # Shifts of negative numbers inside stb's decoders are what every compiler makes of them.
@@ -60,6 +66,7 @@ if(EMSCRIPTEN AND TARGET octet_core AND EXISTS ${CMAKE_SOURCE_DIR}/wasm/src/bind
   octet_sources(sources wasm/src)
   add_library(octet_bindings OBJECT ${sources})
   target_link_libraries(octet_bindings PUBLIC octet_core PRIVATE octet_flags)
+  target_compile_options(octet_bindings PRIVATE -Oz)
   target_compile_definitions(octet_bindings PRIVATE OCTET_VERSION="${PROJECT_VERSION}")
 
   # The linker optimizes the whole module again, in one thread: -O2 of the link is the -Os/-O3 mix of its parts.

@@ -88,7 +88,7 @@ export interface AutoCandidate {
   /** Of the worst output over all samples; -200 where it does not run, 200 where all is equal. */
   sqnr_db: number;
   /** Lowest and highest of single samples. */
-  sqnr_interval_db: [number, number];
+  sqnr_interval_db: number[];
   speedup?: { ratio: number; low: number; high: number };
   /** Medians. */
   float_ms?: number;

@@ -36,7 +36,7 @@ for (const [model, file] of [['Digits', 'digits_cnn'], ['Small GPT', 'gpt_char']
     assert.ok(drift === 'equal' || parseFloat(drift) >= 25, drift);
     await band(page).getByText(/^chosen: /).waitFor();
     assert.equal(await rows(page).count(), 1);
-    assert.match(await rows(page).first().textContent(), /automatic/);
+    assert.match(await rows(page).first().textContent(), /Automatic/);
     await page.locator('.command code', { hasText: '--plan' }).waitFor();
   });
 }

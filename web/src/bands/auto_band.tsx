@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { bytesOf } from 'octet-wasm';
 import type { AutoCandidate } from 'octet-wasm';
 import './auto.css';
-import { highestOf, Pareto, PARETO_HEIGHT } from '../charts/pareto';
+import { Pareto, PARETO_HEIGHT, rangeOf } from '../charts/pareto';
 import type { ParetoPoint } from '../charts/pareto';
 import { EmptyFigure } from '../charts/frame';
 import { Strip } from '../charts/strip';
@@ -13,6 +13,8 @@ import { bytesText, dbText, plural, timesText } from '../format';
 import { chosenAt, floor, found, searching, stopSearch, takeCandidate } from '../state/auto';
 import type { Found } from '../state/auto';
 import { job } from '../state/job';
+
+const LEAST_PARTS = 16;
 
 function singleText({ samples, sqnr_interval_db: [low, high] }: AutoCandidate): string {
   return samples > 1 ? `${dbText(low)} to ${dbText(high)}` : '–';
@@ -27,15 +29,16 @@ function pointsOf({ state: { candidates } }: Found): ParetoPoint[] {
 
 // In the order of the graph; what was only looked at together with others has their figure.
 function layersOf({ state: { sensitivities }, plans }: Found): StripLayer[] {
+  const order = plans[0]?.nodes.map(({ node }) => node) ?? [];
+  // What a large part of the model costs says nothing of its nodes.
+  const near = sensitivities.filter(({ nodes }) => nodes.length <= Math.max(1, order.length / LEAST_PARTS));
   const alone = new Map<string, { db: number; nodes: number }>();
-  for (const { nodes, alone_db: db } of sensitivities) {
+  for (const { nodes, alone_db: db } of near) {
     for (const node of nodes) {
       if (nodes.length < (alone.get(node)?.nodes ?? Infinity)) alone.set(node, { db, nodes: nodes.length });
     }
   }
-  const order = plans[0]?.nodes.map(({ node }) => node) ?? [];
-  return order.filter((node) => alone.has(node))
-    .map((node) => ({ key: node, name: node, bar: alone.get(node)!.db }));
+  return order.filter((node) => alone.has(node)).map((node) => ({ key: node, name: node, bar: alone.get(node)!.db }));
 }
 
 function Sensitivities({ now }: { now: Found }) {
@@ -51,8 +54,8 @@ function Sensitivities({ now }: { now: Found }) {
   );
 }
 
-function Floor({ points }: { points: ParetoPoint[] }) {
-  const highest = highestOf(points, floor.value);
+function Floor({ points, asked }: { points: ParetoPoint[]; asked: number }) {
+  const [, highest] = rangeOf(points, asked);
   return (
     <label class="floor-slider">
       <span>Lowest SQNR <output class="figure">{floor.value.toFixed(1)} dB</output></span>
@@ -83,7 +86,7 @@ function Take({ index, what }: { index: number; what: string }) {
       type="button" class="quiet" disabled={job.value !== null} aria-label={`Take this one: ${what}`}
       onClick={() => void takeCandidate(index)}
     >
-      Take this one
+      Take<span class="wide"> this one</span>
     </button>
   );
 }
@@ -116,7 +119,7 @@ function Candidates({ now: { state }, wouldBe, selected }: RowsProps) {
             return (
               <tr key={i} class={i === selected || (selected === null && i === wouldBe) ? 'chosen' : ''}>
                 <th scope="row">
-                  {one.what}
+                  {one.what}{' '}
                   {i === wouldBe && <span class="badge">chosen</span>}
                   {i !== wouldBe && one.front && <span class="badge">front</span>}
                 </th>
@@ -162,6 +165,7 @@ export function AutoBand() {
   const [selected, setSelected] = useState<number | null>(null);
   if (!now) return null;
   const { state } = now, points = pointsOf(now), busy = searching.value;
+  const asked = now.choices.budget_sqnr;
   const wouldBe = chosenAt(state, floor.value);
   const note = `${plural(state.tried, 'measurement')} in ${state.seconds.toFixed(0)} s on ${now.judgedOn}; area: size; bars: `
     + 'interval of the speed; below the line: too far from FP32.';
@@ -181,14 +185,14 @@ export function AutoBand() {
         </EmptyFigure>
       ) : (
         <Pareto
-          points={points} bytes={bytesOf(now.source)} floor={floor.value} chosen={wouldBe} selected={selected} note={note}
+          points={points} bytes={bytesOf(now.source)} asked={asked} floor={floor.value} chosen={wouldBe} selected={selected} note={note}
           onFloor={(db) => {
             floor.value = db;
           }}
           onSelect={(key) => setSelected(key === selected ? null : key)}
         />
       )}
-      <Floor points={points} />
+      <Floor points={points} asked={asked} />
       {points.length > 0 && <WouldBe now={now} index={wouldBe} />}
       {points.length > 0 && <Candidates now={now} wouldBe={wouldBe} selected={selected} />}
       <Sensitivities now={now} />

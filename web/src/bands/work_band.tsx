@@ -40,7 +40,8 @@ function shareOf({ progress }: Job): number | null {
 function farText({ progress }: Job, share: number | null): string {
   if (!progress) return 'starting';
   const { stage, done, total, detail } = progress;
-  const far = !COUNTED.includes(stage) ? share !== null && percentText(share) : total ? `${done} of ${total}` : done;
+  const one = stage === 'search' && total !== null && total <= 1;
+  const far = one ? '' : !COUNTED.includes(stage) ? share !== null && percentText(share) : total ? `${done} of ${total}` : done;
   return [WORDS[stage], far, detail].filter(Boolean).join(' ');
 }
 

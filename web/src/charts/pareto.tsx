@@ -20,6 +20,8 @@ interface Props {
   points: ParetoPoint[];
   /** Of FP32 as it came. */
   bytes: number;
+  /** The floor that was asked for, and the one that is tried. */
+  asked: number;
   floor: number;
   /** What would be chosen at this floor. */
   chosen: number | null;
@@ -30,15 +32,16 @@ interface Props {
 }
 
 const HEIGHT = 340, TOP = 34, FOOT = 44, LEFT = 46, RIGHT = 14;
-const EQUAL = 200;
+const EQUAL = 200, FAR = 80; // what is nearer than that stands in one row at the top
 const MOST_RADIUS = 15, LEAST_RADIUS = 4;
 
 export const PARETO_HEIGHT = HEIGHT;
 
-/** The highest floor that can be tried. */
-export function highestOf(points: ParetoPoint[], floor: number): number {
-  const finite = points.filter(({ db }) => db < EQUAL).map(({ db }) => db);
-  return Math.ceil((Math.max(30, floor, ...finite) + 6) / 5) * 5;
+/** From the lowest to the highest decibels that are drawn; `asked` is among them. */
+export function rangeOf(points: ParetoPoint[], asked: number): [number, number] {
+  const near = points.map(({ db }) => db).filter((db) => db <= FAR);
+  const low = Math.min(asked, ...near) - 8, high = Math.max(asked, ...near) + 6;
+  return [Math.max(0, Math.floor(low / 5) * 5), Math.ceil(high / 5) * 5];
 }
 
 function frontOf(points: ParetoPoint[]): ParetoPoint[] {
@@ -52,10 +55,10 @@ function frontOf(points: ParetoPoint[]): ParetoPoint[] {
 const speedText = ({ ratio, low, high }: ParetoPoint['speedup']) =>
   `${timesText(ratio)} (${timesText(low)} to ${timesText(high)})`;
 
-export function Pareto({ points, bytes, floor, chosen, selected, note, onFloor, onSelect }: Props) {
-  const highest = highestOf(points, floor);
+export function Pareto({ points, bytes, asked, floor, chosen, selected, note, onFloor, onSelect }: Props) {
+  const [lowest, highest] = rangeOf(points, asked);
   const fastest = Math.max(1.4, ...points.map(({ speedup }) => Math.min(speedup.high, speedup.ratio * 1.3))) * 1.06;
-  const lowest = Math.min(0, ...points.map(({ db }) => Math.max(-20, db)));
+  const slowest = Math.max(0, Math.min(0.8, ...points.map(({ speedup }) => speedup.ratio)) - 0.1);
   const best = points.find(({ key }) => key === chosen);
   const label = `${points.length} candidates; at ${floor.toFixed(1)} dB: ${best
     ? `${best.name}, ${timesText(best.speedup.ratio)}, ${dbText(best.db)}` : 'none'}`;
@@ -70,16 +73,17 @@ export function Pareto({ points, bytes, floor, chosen, selected, note, onFloor, 
     <Figure title="Speed and drift of what was tried" label={label} height={HEIGHT} table={table} note={note} class="pareto">
       {(width) => {
         const bottom = HEIGHT - FOOT, right = width - RIGHT;
-        const x = between(0, fastest, LEFT, right), y = between(lowest, highest, bottom, TOP);
-        const up = (db: number) => (db >= EQUAL ? TOP - 16 : y(Math.max(lowest, Math.min(highest, db))));
+        const x = between(slowest, fastest, LEFT, right), y = between(lowest, highest, bottom, TOP);
+        const up = (db: number) => (db > highest ? TOP - 16 : y(Math.max(lowest, db)));
+        const along = (ratio: number) => x(Math.max(slowest, Math.min(fastest, ratio)));
         const radius = (size: number) => Math.max(LEAST_RADIUS, MOST_RADIUS * Math.sqrt(size / bytes));
-        const line = frontOf(points).map(({ speedup, db }) => `${x(speedup.ratio).toFixed(1)} ${up(db).toFixed(1)}`);
-        const at = y(floor);
+        const line = frontOf(points).map(({ speedup, db }) => `${along(speedup.ratio).toFixed(1)} ${up(db).toFixed(1)}`);
+        const at = y(Math.max(lowest, Math.min(highest, floor)));
         const drag = (event: PointerEvent) => {
           const svg = (event.currentTarget as Element).closest('svg')!, box = svg.getBoundingClientRect();
           const place = ((event.clientY - box.top) / box.height) * HEIGHT;
           const db = lowest + ((bottom - place) / (bottom - TOP)) * (highest - lowest);
-          onFloor(Math.round(Math.max(0, Math.min(highest, db)) * 2) / 2);
+          onFloor(Math.round(Math.max(lowest, Math.min(highest, db)) * 2) / 2);
         };
         const begin = (event: PointerEvent) => {
           (event.currentTarget as Element).setPointerCapture(event.pointerId);
@@ -88,15 +92,15 @@ export function Pareto({ points, bytes, floor, chosen, selected, note, onFloor, 
         const held = (event: PointerEvent) => event.buttons > 0 && drag(event);
         return (
           <>
-            {ticks(highest, 6).map((value) => (
+            {ticks(highest, 8).filter((value) => value >= lowest).map((value) => (
               <g key={value}>
                 <line class="grid" x1={LEFT} x2={right} y1={y(value)} y2={y(value)} />
                 <text class="tick" x={LEFT - 7} y={y(value)} dy="0.35em" text-anchor="end">{value}</text>
               </g>
             ))}
             <text class="tick" x="0" y="12">dB</text>
-            <text class="tick" x={LEFT - 7} y={TOP - 16} dy="0.35em" text-anchor="end">equal</text>
-            {ticks(fastest, width < 500 ? 4 : 8).map((value) => (
+            <text class="tick" x={LEFT - 7} y={TOP - 16} dy="0.35em" text-anchor="end">{`> ${highest}`}</text>
+            {ticks(fastest, width < 500 ? 5 : 10).filter((value) => value >= slowest).map((value) => (
               <text key={value} class="tick" x={x(value)} y={bottom + 17} text-anchor="middle">{`${value}×`}</text>
             ))}
             <text class="tick" x={right} y={HEIGHT - 6} text-anchor="end">speed against FP32 in this browser</text>
@@ -110,7 +114,7 @@ export function Pareto({ points, bytes, floor, chosen, selected, note, onFloor, 
             {line.length > 1 && <path class="front" d={`M${line.join('L')}`} />}
             {points.map((point) => (
               <Candidate
-                key={point.key} point={point} x={x} y={up(point.db)} r={radius(point.bytes)} chosen={point.key === chosen}
+                key={point.key} point={point} x={along} y={up(point.db)} r={radius(point.bytes)} chosen={point.key === chosen}
                 selected={point.key === selected}
               />
             ))}
@@ -122,7 +126,7 @@ export function Pareto({ points, bytes, floor, chosen, selected, note, onFloor, 
             </g>
             {points.map(({ key, speedup, db, bytes: size }) => (
               <circle
-                key={key} class="catch" cx={x(speedup.ratio)} cy={up(db)} r={Math.max(11, radius(size))}
+                key={key} class="catch" cx={along(speedup.ratio)} cy={up(db)} r={Math.max(11, radius(size))}
                 onClick={() => onSelect(key)}
               />
             ))}

@@ -59,7 +59,7 @@ export function stopSearch() {
 }
 
 function stagesOf(bytes: number): Stage[] {
-  return bytes <= LARGEST_TO_RUN ? ['calibrate', 'search', 'write', 'runtime', 'check', 'time'] : ['search', 'write'];
+  return bytes <= LARGEST_TO_RUN ? ['calibrate', 'plan', 'search', 'write', 'runtime', 'check', 'time'] : ['calibrate', 'plan', 'search', 'write'];
 }
 
 // What candidates are judged on.
@@ -73,7 +73,7 @@ function runOf(from: Found, { output, report }: { output: ModelFiles; report: Re
   return {
     id: newId(), created: Date.now(), name: source.name, source: { name: source.name, bytes: bytesOf(source) },
     choices: chosen, options: { mode, ...autoOptions(chosen) }, output, report, comparison: null, notVerified: null,
-    ranges: null, calibrated: mode === 'static' ? calibrated : null, layers: null, pinned: false,
+    ranges: null, calibrated: mode === 'static' ? calibrated : null, layers: null, pinned: false, native: null,
   };
 }
 

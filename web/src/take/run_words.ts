@@ -10,7 +10,15 @@ import { planName, rangesName } from './names';
 
 export const MODE_WORDS: Record<string, string> = { weights: 'Weights only', dynamic: 'Dynamic', static: 'Static' };
 
-export const modeOf = (run: Run) => MODE_WORDS[run.report.plan.mode] ?? run.report.plan.mode;
+const planned = ({ report: { plan } }: Run) => MODE_WORDS[plan.mode] ?? plan.mode;
+
+export const modeOf = (run: Run) => (run.choices.mode === 'auto' ? 'Automatic' : planned(run));
+
+// What a search came to: models that stay float are planned in some mode too.
+function cameTo(run: Run): string {
+  const { nodes } = run.report.plan;
+  return nodes.every(({ action }) => action === 'keep') ? 'in float' : planned(run).toLowerCase();
+}
 
 /** Whether its plan says more than its options. */
 export const needsPlan = ({ options, choices }: Run): boolean => choices.mode === 'auto' || searched(options);
@@ -83,7 +91,8 @@ function briefly(name: keyof Options, value: unknown): string {
 }
 
 /** What makes a run what it is, short, for its row: the options that are not the usual ones. */
-export function keyOptions({ options: given, calibrated, choices }: Run): string {
+export function keyOptions(run: Run): string {
+  const { options: given, calibrated, choices } = run;
   const options: Options = given;
   const unusual = (Object.keys(NAMES) as (keyof Options)[]).filter((name) => {
     const value = options[name];
@@ -95,7 +104,7 @@ export function keyOptions({ options: given, calibrated, choices }: Run): string
       !(Array.isArray(value) && value.length === 0)
     );
   });
-  const words = [...(choices.mode === 'auto' ? ['automatic'] : []), ...unusual.map((name) => briefly(name, options[name]))];
+  const words = [...(choices.mode === 'auto' ? [cameTo(run)] : []), ...unusual.map((name) => briefly(name, options[name]))];
   if (calibrated) words.push(`${calibrated.samples} samples`);
   return words.join(', ');
 }
