@@ -75,7 +75,7 @@ onPage('a candidate that is taken is a run; the command line makes its bytes', {
   const command = await page.locator('.command code').textContent();
   const plan = await saved(page, 'Plan as JSON'), { name, bytes } = await saved(page, 'Download digits_cnn.auto.onnx');
   assert.equal(name, 'digits_cnn.auto.onnx');
-  const native = runCommand(command, { 'digits_cnn.onnx': modelBytes('digits_cnn'), [plan.name]: plan.bytes }, name);
+  const native = await runCommand(command, { 'digits_cnn.onnx': modelBytes('digits_cnn'), [plan.name]: plan.bytes }, name);
   assert.ok(native.equals(bytes), 'the same bytes');
 });
 
@@ -84,7 +84,7 @@ onPage('what was chosen makes the same bytes natively', { skip: unbuilt }, async
   await settled(page);
   const command = await page.locator('.command code').textContent();
   const plan = await saved(page, 'Plan as JSON'), { name, bytes } = await saved(page, 'Download gpt_char.auto.onnx');
-  const native = runCommand(command, { 'gpt_char.onnx': modelBytes('gpt_char'), [plan.name]: plan.bytes }, name);
+  const native = await runCommand(command, { 'gpt_char.onnx': modelBytes('gpt_char'), [plan.name]: plan.bytes }, name);
   assert.ok(native.equals(bytes), 'the same bytes');
 });
 
@@ -124,7 +124,7 @@ onPage('without samples it asks for them', {}, async (page) => {
     { name: 'mine.onnx', mimeType: 'application/octet-stream', buffer: Buffer.from(modelBytes('digits_cnn')) }]);
   await page.getByRole('radio', { name: 'Automatic' }).check();
   await page.getByRole('button', { name: 'Add samples to search' }).waitFor();
-  await page.getByRole('button', { name: 'use made-up inputs' }).click();
+  await page.getByRole('button', { name: 'use made-up inputs', exact: true }).click();
   await page.getByText(/Ranges of made-up inputs say little/).waitFor();
   await page.getByRole('button', { name: 'Search', exact: true }).waitFor();
 });
@@ -136,7 +136,7 @@ onPage('fits a phone, and a link brings the budget back', { viewport: PHONE }, a
   assert.ok(width <= PHONE.width, `${width} px`);
   assert.match(new URL(page.url()).hash, /mode=auto&.*budget_sqnr=33|budget_sqnr=33.*mode=auto/);
   await page.reload();
-  await page.getByRole('button', { name: 'Digits' }).click();
+  await page.locator('.card', { hasText: 'Digits' }).click();
   assert.equal(await page.getByLabel('Lowest SQNR, in dB', { exact: true }).inputValue(), '33');
   assert.ok(await page.getByRole('radio', { name: 'Automatic' }).isChecked());
 });

@@ -66,7 +66,7 @@ export function Pareto({ points, bytes, asked, floor, chosen, selected, note, on
     name, speedText(speedup), dbText(db), bytesText(size), ...more, key === chosen ? 'chosen' : front ? 'front' : '',
   ]);
   const table = {
-    head: ['candidate', 'speed', 'drift', 'size', 'single samples', 'nodes out of integers', ''],
+    head: ['candidate', 'speed', 'drift', 'size', 'single samples', 'nodes out of integers', 'standing'],
     rows: [['FP32, as given', '1.0×', 'equal', bytesText(bytes), '', '', ''], ...rows],
   };
   return (

@@ -100,7 +100,7 @@ export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
   });
 }
 
-const FOR_A_SEARCH = [
+export const FOR_A_SEARCH = [
   'steps that measure as they go need samples in this browser', 'drop some, or leave those steps out',
 ] as const;
 
