@@ -63,7 +63,8 @@ function TimeCell({ timing }: { timing: Timing | null }) {
       <small>{spreadText(mad_ms)}</small>
       {speedup && (
         <small class="speedup">
-          {timesText(speedup.ratio)} [{timesText(speedup.low)}, {timesText(speedup.high)}]
+          {timesText(speedup.ratio)}{' '}
+          <span class="interval">[{timesText(speedup.low)}, {timesText(speedup.high)}]</span>
         </small>
       )}
     </td>
