@@ -107,10 +107,6 @@ export function Pareto({ points, bytes, asked, floor, chosen, selected, note, on
             <rect class="below" x={LEFT} y={at} width={right - LEFT} height={Math.max(0, bottom - at)} />
             <line class="axis" x1={LEFT} x2={right} y1={bottom} y2={bottom} />
             <line class="even" x1={x(1)} x2={x(1)} y1={TOP - 22} y2={bottom} />
-            <g class="own-float">
-              <circle class="mark" cx={x(1)} cy={TOP - 16} r={radius(bytes)}><title>FP32, as given</title></circle>
-              <text class="name haloed" x={x(1) - radius(bytes) - 5} y={TOP - 16} dy="0.35em" text-anchor="end">FP32</text>
-            </g>
             {line.length > 1 && <path class="front" d={`M${line.join('L')}`} />}
             {points.map((point) => (
               <Candidate
@@ -118,6 +114,10 @@ export function Pareto({ points, bytes, asked, floor, chosen, selected, note, on
                 selected={point.key === selected}
               />
             ))}
+            <g class="own-float">
+              <circle class="mark" cx={x(1)} cy={TOP - 16} r={radius(bytes)}><title>FP32, as given</title></circle>
+              <text class="name haloed" x={x(1)} y={TOP + radius(bytes) - 2} text-anchor="middle">FP32</text>
+            </g>
             <g class="floor" onPointerDown={begin} onPointerMove={held}>
               <rect class="catch" x={LEFT} y={at - 14} width={right - LEFT} height="28" />
               <line x1={LEFT} x2={right} y1={at} y2={at} />
