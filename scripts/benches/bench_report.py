@@ -106,7 +106,7 @@ def bench_report(options):
             heads = [f"{place}, {count} thread{'s' if count > 1 else ''}" for place in ("native", "Chromium") for count in threads]
             heads = ["model", "variant", "MB", "dB", *heads, "Chromium : native"]
             print(
-                f"{title(results['environment'])}; ONNX Runtime {bench['runtime']}, "
+                f"{title(results['environment'])}; ONNX Runtime {bench['runtime']} natively, "
                 f"{web['static']['comparison']['environment']['runtime']}; medians of {options.runs} interleaved runs "
                 f"natively and of the page's own in Chromium\n| {' | '.join(heads)} |\n|{' --- |' * len(heads)}"
             )

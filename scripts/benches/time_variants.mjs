@@ -6,10 +6,12 @@ import { launch, openPage } from '../../tests/web/browser.mjs';
 import { giveSamples, measured } from '../../tests/web/page_steps.mjs';
 
 const job = JSON.parse(process.argv[2]);
+// Without cross-origin isolation a page has one thread.
+const ISOLATED = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
 const MODES = { dynamic: 'Dynamic', static: 'Static', weights: 'Weights only' };
 
 async function reportOf(browser, mode) {
-  const { page, close } = await openPage(browser);
+  const { page, close } = await openPage(browser, { headers: ISOLATED });
   page.setDefaultTimeout(900_000);
   try {
     await page.locator('input[type=file]').first().setInputFiles([job.model]);
