@@ -50,13 +50,26 @@ if(NOT EMSCRIPTEN)
   set_target_properties(octet::onnxruntime_headers PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES ${OCTET_ORT_INCLUDE}
     INTERFACE_COMPILE_DEFINITIONS ORT_API_MANUAL_INIT)
-endif()
-if(OCTET_FLAVOR STREQUAL "native")
+
+  if(OCTET_SYSROOT)
+    # Debian's libraries for the other machine, unpacked by scripts/setup; the emulator finds them there too.
+    list(APPEND CMAKE_FIND_ROOT_PATH ${OCTET_SYSROOT})
+    set(libraries ${OCTET_SYSROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+    set(ENV{PKG_CONFIG_SYSROOT_DIR} ${OCTET_SYSROOT})
+    set(ENV{PKG_CONFIG_LIBDIR} ${libraries}/pkgconfig)
+    add_link_options(LINKER:-rpath-link,${libraries}:${OCTET_SYSROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE})
+    separate_arguments(CMAKE_CROSSCOMPILING_EMULATOR UNIX_COMMAND ${OCTET_EMULATOR})
+  endif()
   find_package(fmt REQUIRED)
   find_package(PkgConfig REQUIRED)
   pkg_check_modules(OCTET_LIBZIP REQUIRED IMPORTED_TARGET libzip)
   # The definitions the library was built with come along: its classes differ without them.
   pkg_check_modules(OCTET_HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
+  if(OCTET_SYSROOT)
+    # OpenSSL's settings, which a compiler finds by itself where they are the system's.
+    target_include_directories(PkgConfig::OCTET_HTTPLIB INTERFACE
+      ${OCTET_SYSROOT}/usr/include/${CMAKE_LIBRARY_ARCHITECTURE})
+  endif()
   octet_header_library(cli11 CLI)
 endif()
 

@@ -31,7 +31,7 @@ if(sources)
   endif()
 endif()
 
-if(OCTET_FLAVOR STREQUAL "native" AND TARGET octet_core)
+if(NOT EMSCRIPTEN AND TARGET octet_core)
   octet_sources(sources native/src/engine native/src/data native/src/report native/src/serve)
   if(sources)
     add_library(octet_native STATIC ${sources})

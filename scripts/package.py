@@ -17,7 +17,6 @@ import tempfile
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parent.parent
-BINARY = PROJECT / "build/native/octet_packaged"
 PAGE = PROJECT / "build/page"
 CPUS = {"x86_64": "x64", "aarch64": "arm64"}
 MOST_BYTES = 60_000_000
@@ -25,7 +24,7 @@ MOST_BYTES = 60_000_000
 # What belongs to glibc must come from where the program runs: it fits its kernel and its own dynamic linker.
 GLIBC = re.compile(r"(?:linux-vdso|ld-linux.*|libc|libm|libdl|libpthread|librt|libresolv|libutil)\.so(?:\.\d+)?")
 # Compiled into the program without leaving a library: Debian's packages of headers.
-HEADERS = ("nlohmann-json3-dev", "libcli11-dev", "libstb-dev", "libcpp-httplib-dev")
+HEADERS = ("nlohmann-json3-dev", "libcli11-dev", "libstb-dev", "libcpp-httplib-dev", "libhwy-dev")
 
 README = """\
 Octet {version} for Linux on {cpu}
@@ -48,10 +47,16 @@ def fail(text):
     sys.exit(f"package: {text}")
 
 
-def settings():
+def settings(preset):
     """What scripts/setup wrote down for CMake."""
-    text = (PROJECT / "build/deps/native.cmake").read_text()
-    return {name: Path(value) for name, value in re.findall(r'^set\((\w+) "(.*)"\)$', text, re.MULTILINE)}
+    text = (PROJECT / f"build/deps/{preset}.cmake").read_text()
+    return {name: Path(value) for name, value in re.findall(r'^set\((\w+) "(.+)"\)$', text, re.MULTILINE)}
+
+
+def project_version(preset):
+    """As the program says it; one for another kind of machine does not run here."""
+    cache = (PROJECT / "build" / preset / "CMakeCache.txt").read_text()
+    return re.search(r"^CMAKE_PROJECT_VERSION:STATIC=(.+)$", cache, re.MULTILINE)[1]
 
 
 def said(*command):
@@ -72,8 +77,27 @@ def put_folder(source, target):
             put(path, target / path.relative_to(source))
 
 
-def libraries(*programs):
+def libraries(sysroot, *programs):
     """{name: file} of every shared library these need, in turn as well, that is not glibc's."""
+    return cross_libraries(sysroot, *programs) if sysroot else native_libraries(*programs)
+
+
+def cross_libraries(sysroot, *programs):
+    found, left = {}, list(programs)
+    while left:
+        program = left.pop()
+        for name in re.findall(r"\(NEEDED\).*\[(.+)\]", said("readelf", "--dynamic", program)):
+            if name in found or name == program.name or GLIBC.fullmatch(name):
+                continue
+            places = [path for folder in ("usr/lib", "lib") for path in (sysroot / folder).glob(f"*-linux-gnu/{name}")]
+            if not places:
+                fail(f"{program} needs {name}, which scripts/setup did not fetch")
+            found[name] = places[0].resolve()
+            left.append(found[name])
+    return dict(sorted(found.items()))
+
+
+def native_libraries(*programs):
     found = {}
     for program in programs:
         for name, place in re.findall(r"^\s*(\S+) => (.+?)(?: \(0x\w+\))?$", said("ldd", program), re.MULTILINE):
@@ -85,8 +109,13 @@ def libraries(*programs):
     return dict(sorted(found.items()))
 
 
-def debian_package(file):
-    """The package that installed a file."""
+def debian_package(file, sysroot):
+    """The package that a file is of."""
+    if sysroot:
+        for names in sorted((sysroot / "packages").glob("*.list")):
+            if f" ./{file.relative_to(sysroot.resolve())}\n" in names.read_text():
+                return names.stem
+        fail(f"no package has {file}: its licence is unknown")
     for line in said("dpkg-query", "-S", f"*/{file.name}").splitlines():
         package, _, path = line.partition(": ")
         if Path(path).resolve() == file:
@@ -94,14 +123,19 @@ def debian_package(file):
     fail(f"no package owns {file}: its licence is unknown")
 
 
-def put_licenses(stage, found, third_party, with_page):
+def put_licenses(stage, found, places, with_page):
     """Everything's own terms, from where it is installed."""
+    sysroot = places.get("OCTET_SYSROOT")
     folder = stage / "licenses"
     put(PROJECT / "LICENSE", stage / "LICENSE")
-    for path in sorted((third_party / "licenses").glob("*.txt")):
+    for path in sorted((places["OCTET_THIRD_PARTY"] / "licenses").glob("*.txt")):
         put(path, folder / path.name)
-    for package in sorted({debian_package(file) for file in found.values()} | set(HEADERS)):
-        put(Path("/usr/share/doc") / package / "copyright", folder / f"{package}.txt")
+    for root, packages in (
+        (sysroot or Path("/"), {debian_package(file, sysroot) for file in found.values()}),
+        (Path("/"), HEADERS),
+    ):
+        for package in sorted(packages):
+            put(root / "usr/share/doc" / package / "copyright", folder / f"{package}.txt")
     # The runtime's npm package has none; its Python package is made of the same sources.
     [runtime] = importlib.util.find_spec("onnxruntime").submodule_search_locations
     for name in ("LICENSE", "ThirdPartyNotices.txt"):
@@ -178,28 +212,31 @@ def main():
     parser = argparse.ArgumentParser(
         prog="scripts/package", description="Makes an archive of Octet that runs wherever it is unpacked."
     )
+    parser.add_argument("preset", choices=("native", "arm64"), help="which build")
     parser.add_argument("folder", nargs="?", type=Path, default=PROJECT / "build/package")
-    folder = parser.parse_args().folder.resolve()
-    if (cpu := CPUS.get(platform.machine())) is None:
+    arguments = parser.parse_args()
+    folder, preset = arguments.folder.resolve(), arguments.preset
+    if (cpu := "arm64" if preset == "arm64" else CPUS.get(platform.machine())) is None:
         fail(f"no package is made for {platform.machine()}")
-    places = settings()
-    version = said(BINARY, "--version").split()[-1]
+    places = settings(preset)
+    version = project_version(preset)
     name = f"octet-{version}-linux-{cpu}"
     folder.mkdir(parents=True, exist_ok=True)
 
     with tempfile.TemporaryDirectory() as temporary:
         stage = Path(temporary) / name
-        runtime = places["OCTET_ORT_LIBRARY"]
-        put(BINARY, stage / "bin/octet", 0o755)
+        binary = PROJECT / "build" / preset / "octet_packaged"
+        runtime = places["OCTET_NODE_MODULES"] / f"onnxruntime-node/bin/napi-v6/linux/{cpu}/libonnxruntime.so.1"
+        put(binary, stage / "bin/octet", 0o755)
         put(runtime, stage / "lib/libonnxruntime.so.1")
-        found = libraries(BINARY, runtime)
+        found = libraries(places.get("OCTET_SYSROOT"), binary, runtime)
         for soname, file in found.items():
             put(file, stage / "lib" / soname)
         put_folder(PROJECT / "tests/data", stage / "share/octet/samples")
         with_page = (PAGE / "index.html").is_file()
         if with_page:
             put_folder(PAGE, stage / "share/octet/page")
-        put_licenses(stage, found, places["OCTET_THIRD_PARTY"], with_page)
+        put_licenses(stage, found, places, with_page)
         (stage / "README.txt").write_text(
             README.format(version=version, cpu=cpu, glibc=newest_glibc(stage), page=PAGE_LINE if with_page else "")
         )

@@ -3,15 +3,20 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <fstream>
 
+#include "engine/interleave.h"
+#include "error_of.h"
 #include "tiny_models.h"
 
 namespace octet {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::StartsWith;
 
 constexpr const char* kIntel =
     "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 167\nmodel name\t: Intel(R) Xeon(R) Processor\n"
@@ -43,6 +48,40 @@ TEST(EnvironmentText, LoadIsThatOfTheLastMinute) {
   EXPECT_EQ(load_average("none"), std::nullopt);
 }
 
+TEST(EnvironmentText, AnEmulatorIsSeenByTheProgramThatReallyRuns) {
+  EXPECT_EQ(emulator_of("arm64", kArm, "/opt/octet", "/usr/bin/qemu-aarch64"), "qemu-aarch64");
+  EXPECT_EQ(emulator_of("x64", kIntel, "/opt/octet", "/usr/bin/qemu-x86_64"), "qemu-x86_64");
+  EXPECT_EQ(emulator_of("x64", kIntel, "/opt/octet", "/opt/octet"), "");
+  EXPECT_EQ(emulator_of("x64", "", "", "/opt/octet"), "");
+}
+
+TEST(EnvironmentText, AnEmulatorIsSeenByTheProcessorOfAnotherKind) {
+  EXPECT_EQ(cpu_architecture(kIntel), "x64");
+  EXPECT_EQ(cpu_architecture(kArm), "arm64");
+  EXPECT_EQ(cpu_architecture("processor\t: 0\nisa\t\t: rv64imafdc\n"), "");
+  EXPECT_EQ(emulator_of("arm64", kIntel, "", ""), "an emulator");
+  EXPECT_EQ(emulator_of("x64", kArm, "/opt/octet", "/opt/octet"), "an emulator");
+  EXPECT_EQ(emulator_of("arm64", kArm, "", ""), "");
+  EXPECT_EQ(emulator_of("arm64", "", "", ""), "");
+  EXPECT_EQ(emulator_of("", kArm, "", ""), "");
+}
+
+// The arm64 stage of scripts/test runs this in qemu, where OCTET_EMULATOR is set; nothing else sets it.
+TEST(Emulator, IsNamedWhereThereIsOneAndRefusesToTime) {
+  const Environment here = this_environment();
+  if (std::getenv("OCTET_EMULATOR") == nullptr) {
+    EXPECT_EQ(emulator(), "");
+    EXPECT_NO_THROW(refuse_to_time_in_emulator("bench"));
+    EXPECT_FALSE(to_json(here).contains("emulator"));
+    return;
+  }
+  EXPECT_THAT(emulator(), StartsWith("qemu-"));
+  EXPECT_THAT(to_text(here), HasSubstr("emulated by qemu-"));
+  EXPECT_EQ(to_json(here)["emulator"], emulator());
+  EXPECT_THAT(error_of(ErrorCode::kUsage, [] { refuse_to_time_in_emulator("bench"); }), StartsWith("bench: "));
+  EXPECT_THAT(error_of(ErrorCode::kUsage, [] { time_interleaved({}, {}, {}); }), HasSubstr("emulator"));
+}
+
 TEST(EnvironmentText, GovernorsAreToldOnceEach) {
   const tiny::Folder folder;
   const auto write = [&](const std::string& core, const std::string& governor) {
@@ -59,7 +98,7 @@ TEST(EnvironmentText, GovernorsAreToldOnceEach) {
 }
 
 TEST(EnvironmentText, SaysWhatIsNotKnown) {
-  Environment known{"A processor", 2, {"AVX2"}, "powersave", 0.25};
+  Environment known{"A processor", 2, {"AVX2"}, "powersave", 0.25, {}};
   EXPECT_EQ(to_text(known), "A processor, 2 cores, AVX2, load 0.2, governor powersave");
   EXPECT_EQ(to_json(known)["governor"], "powersave");
   EXPECT_EQ(to_text(Environment{}), "unknown processor, 1 core, governor unknown");

@@ -62,6 +62,7 @@ class AutoRun {
 
   void run() {
     check();
+    refuse_to_time_in_emulator("auto");
     Model model = open_model(options_.model);
     input_bytes_ = model.file_bytes;
     PlanOptions plan_options = plan_options_of();

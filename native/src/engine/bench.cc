@@ -75,6 +75,7 @@ class Bench {
 
   BenchResult run() {
     if (job_.models.empty()) throw Error(ErrorCode::kUsage, "bench", "names no model");
+    refuse_to_time_in_emulator("bench");
     result_.created = time_now();
     result_.environment = this_environment();
     result_.runtime = runtime_version();

@@ -77,7 +77,8 @@ struct BenchResult {
   std::vector<BenchRow> rows;  // by thread setting, then in the order of models
 };
 
-// Throws Error for options and samples that do not fit the first model that loads, Error(kRun) when none does.
+// Throws Error for options and samples that do not fit the first model that loads, in an emulator (kUsage), and when no
+// model loads (kRun).
 BenchResult bench(const BenchJob& job);
 
 // The key "octet_report" with "bench" is what it is known by.

@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <iterator>
 
 #include "engine/child_process.h"
+#include "engine/environment.h"
 #include "engine/measure_json.h"
 
 namespace octet {
@@ -22,7 +24,9 @@ std::string ending(const ChildResult& child, const ChildWords& words, double tim
   if (child.timed_out) return fmt::format("{} took longer than {:.0f} s", words.work, timeout_seconds);
   if (child.signal == SIGKILL) return fmt::format("{} was killed, most likely for want of memory", words.process);
   if (child.signal != 0) return fmt::format("ONNX Runtime crashed ({})", ::strsignal(child.signal));
-  return fmt::format("{} ended with status {}", words.process, child.exit_status);
+  const bool no_command = !emulator().empty() && std::getenv("OCTET_EMULATOR") == nullptr;
+  return fmt::format("{} ended with status {}{}", words.process, child.exit_status,
+                     no_command ? "; in an emulator, OCTET_EMULATOR is the command that starts it" : "");
 }
 
 // A line each for what is told on the way; what follows the last of them is the reply.

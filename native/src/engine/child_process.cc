@@ -13,9 +13,12 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
+#include "engine/environment.h"
 #include "octet/error.h"
 
 namespace octet {
@@ -30,19 +33,34 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
   throw Error(ErrorCode::kRun, "child process", std::string(what) + ": " + std::generic_category().message(code));
 }
 
+// The words that start `executable`. Where an emulator is registered with the kernel, its own file is enough.
+std::vector<std::string> command_for(const std::filesystem::path& executable) {
+  if (emulator().empty()) return {executable.string()};
+  std::vector<std::string> command;
+  if (const char* prefix = std::getenv("OCTET_EMULATOR"); prefix != nullptr) {
+    std::istringstream words(prefix);
+    for (std::string word; words >> word;) command.push_back(word);
+  }
+  std::error_code ignored;
+  const std::filesystem::path own_file = std::filesystem::read_symlink(executable, ignored);
+  command.push_back((own_file.empty() ? executable : own_file).string());
+  return command;
+}
+
 }  // namespace
 
 StartedChild start_child(const std::vector<std::string>& arguments, const std::filesystem::path& executable) {
   // One socket serves as both of the child's streams: unlike a pipe it can be written to without SIGPIPE.
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) fail("no channel can be opened", errno);
-  std::string own_name = "octet";
-  std::vector<std::string> words(arguments);
-  std::vector<char*> argv{own_name.data()};
+  std::vector<std::string> words = command_for(executable);
+  const std::string program = words.front();
+  if (words.size() == 1) words.front() = "octet";  // as lists of processes show it
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const pid_t parent = ::getpid();
-  const char* path = executable.c_str();
   sigset_t no_signals;
   ::sigemptyset(&no_signals);
 
@@ -55,7 +73,7 @@ StartedChild start_child(const std::vector<std::string>& arguments, const std::f
     ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);  // a connection of the parent would not end with it
     ::dup2(ends[1], STDIN_FILENO);
     ::dup2(ends[1], STDOUT_FILENO);
-    ::execv(path, argv.data());
+    ::execvp(program.c_str(), argv.data());
     ::_exit(127);
   }
   const int code = errno;

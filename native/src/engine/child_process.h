@@ -32,7 +32,9 @@ StartedChild start_child(const std::vector<std::string>& arguments, const std::f
 class ChildProcess {
  public:
   // Starts at once; `input` is what the child reads from its standard input. The child also ends when the thread that
-  // started it does. Throws Error(kRun) when no process can be made.
+  // started it does. In an emulator, OCTET_EMULATOR is the command that children are started with: the kernel can run
+  // neither this program nor, in its place, the emulator that /proc/self/exe is. Throws Error(kRun) when no process can
+  // be made.
   ChildProcess(const std::vector<std::string>& arguments, std::string input,
                const std::filesystem::path& executable = "/proc/self/exe");
   ~ChildProcess();  // kills a child that still runs

@@ -12,6 +12,8 @@
 #include <thread>
 #include <utility>
 
+#include "octet/error.h"
+
 namespace octet {
 namespace {
 
@@ -27,6 +29,14 @@ constexpr std::array<std::pair<std::string_view, const char*>, 9> kFeatures = {{
     {"i8mm", "NEON INT8 matrices"},
     {"sve", "SVE"},
 }};
+
+#if defined(__aarch64__)
+constexpr std::string_view kBuiltFor = "arm64";
+#elif defined(__x86_64__)
+constexpr std::string_view kBuiltFor = "x64";
+#else
+constexpr std::string_view kBuiltFor;
+#endif
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -86,6 +96,34 @@ std::optional<double> load_average(std::string_view loadavg) {
   return fault == std::errc() ? std::optional(load) : std::nullopt;
 }
 
+std::string_view cpu_architecture(std::string_view cpuinfo) {
+  if (!value_of(cpuinfo, "flags").empty()) return "x64";
+  return value_of(cpuinfo, "Features").empty() ? "" : "arm64";
+}
+
+std::string emulator_of(std::string_view architecture, std::string_view cpuinfo, const std::filesystem::path& shown,
+                        const std::filesystem::path& real) {
+  if (!shown.empty() && !real.empty() && shown != real) return real.filename();
+  const std::string_view found = cpu_architecture(cpuinfo);
+  return architecture.empty() || found.empty() || found == architecture ? "" : "an emulator";
+}
+
+const std::string& emulator() {
+  static const std::string name = [] {
+    std::error_code ignored;  // a path is empty then
+    const auto shown = std::filesystem::read_symlink("/proc/self/exe", ignored);
+    const auto real = std::filesystem::read_symlink("/proc/thread-self/exe", ignored);
+    return emulator_of(kBuiltFor, content_of("/proc/cpuinfo"), shown, real);
+  }();
+  return name;
+}
+
+void refuse_to_time_in_emulator(const std::string& what) {
+  if (emulator().empty()) return;
+  throw Error(ErrorCode::kUsage, what, fmt::format("this program runs in an emulator ({})", emulator()),
+              "time models on the kind of machine they are for: an emulator's times say nothing about it");
+}
+
 std::string governors_in(const std::filesystem::path& folder, unsigned cores) {
   std::set<std::string> names;
   for (unsigned core = 0; core < cores; ++core) {
@@ -104,6 +142,7 @@ Environment this_environment() {
   here.features = cpu_features(cpuinfo);
   here.governor = governors_in("/sys/devices/system/cpu", here.cores);
   here.load = load_average(content_of("/proc/loadavg"));
+  here.emulator = emulator();
   return here;
 }
 
@@ -112,6 +151,7 @@ nlohmann::json to_json(const Environment& environment) {
       {"cpu", environment.cpu}, {"cores", environment.cores}, {"features", environment.features}};
   document["governor"] = environment.governor.empty() ? nlohmann::json(nullptr) : nlohmann::json(environment.governor);
   document["load"] = environment.load ? nlohmann::json(*environment.load) : nlohmann::json(nullptr);
+  if (!environment.emulator.empty()) document["emulator"] = environment.emulator;
   return document;
 }
 
@@ -119,6 +159,7 @@ std::string to_text(const Environment& environment) {
   std::string text = fmt::format("{}, {} core{}", environment.cpu.empty() ? "unknown processor" : environment.cpu,
                                  environment.cores, environment.cores == 1 ? "" : "s");
   for (const std::string& feature : environment.features) text += ", " + feature;
+  if (!environment.emulator.empty()) text += ", emulated by " + environment.emulator;
   if (environment.load) text += fmt::format(", load {:.1f}", *environment.load);
   return text + (environment.governor.empty() ? ", governor unknown" : ", governor " + environment.governor);
 }

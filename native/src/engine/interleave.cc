@@ -2,10 +2,13 @@
 
 #include <chrono>
 
+#include "engine/environment.h"
+
 namespace octet {
 
 InterleaveResult time_interleaved(const std::vector<const Session*>& sessions, const std::vector<Sample>& samples,
                                   const InterleaveOptions& options) {
+  refuse_to_time_in_emulator("timing");
   const auto start = std::chrono::steady_clock::now();
   const auto late = [&] {
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;

@@ -22,7 +22,8 @@ struct InterleaveResult {
   bool cut_short = false;                         // `seconds` ended it
 };
 
-// `samples` are cycled over rounds; every session of a round gets the same one. At least one round is made.
+// `samples` are cycled over rounds; every session of a round gets the same one. At least one round is made. Throws
+// Error(kUsage) in an emulator: everything that is timed is timed here.
 InterleaveResult time_interleaved(const std::vector<const Session*>& sessions, const std::vector<Sample>& samples,
                                   const InterleaveOptions& options);
 

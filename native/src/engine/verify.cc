@@ -138,7 +138,7 @@ void measure_latency(const Sessions& sessions, const std::vector<Sample>& sample
     result.latency = VerifyResult::Latency{latency_stats(times.milliseconds[0]), latency_stats(times.milliseconds[1]),
                                            paired_speedup(times.milliseconds[0], times.milliseconds[1])};
   } catch (const Error& error) {
-    result.why = "time was not measured: " + error.problem();
+    result.why = "not timed: " + error.problem();
   }
 }
 
