@@ -66,11 +66,12 @@ test('weights of 3 GB become small in a tab below 1.5 GB', { timeout: 8 * MINUTE
   }
 });
 
-test('a matrix that no page can hold is an error in words, and the page works on', { timeout: 3 * MINUTES }, async () => {
+test('a matrix that no page can hold is an error in words, and the page works on', { timeout: 6 * MINUTES }, async () => {
   write('--one', '3.9');
   const browser = await launch(), opened = await openPage(browser);
   const { page } = opened;
   try {
+    page.setDefaultTimeout(3 * MINUTES); // that much is copied before it is read
     await page.locator('input[type=file]').first().setInputFiles([model, `${model}.data`]);
     const alert = page.getByRole('alert').first();
     await alert.waitFor();
