@@ -14,7 +14,7 @@ import type {
 } from './types.js';
 
 export { discard } from './disk.js';
-export { OctetError } from './error.js';
+export { failure, OctetError } from './error.js';
 export { bytesOf, LARGEST_TO_RUN } from './readers.js';
 export type { WorkError } from './error.js';
 export type * from './types.js';

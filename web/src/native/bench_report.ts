@@ -1,5 +1,5 @@
 // The report of `octet bench --json`: its shape, and a reader that trusts nothing of it and drops what it does not know.
-import { OctetError } from 'octet-wasm';
+import { failure } from 'octet-wasm';
 import type { AdviceCode, Drift, Latency, Verdict } from 'octet-wasm';
 
 export interface Speedup {
@@ -57,11 +57,6 @@ export const MOST_BYTES = 64e6;
 const MOST_ROWS = 1000, MOST_LETTERS = 10_000;
 const MAKE_ANEW = 'make one with octet bench FLOAT INT8 --json > bench.json';
 
-export function refusal(problem: string, next: string, where = ''): OctetError {
-  const message = [where && `${where}: `, problem, next && `; ${next}`].join('');
-  return new OctetError({ code: 'data', where, problem, next, message, exit_status: 7 });
-}
-
 // Where somebody keeps samples is nobody else's business: reports and pictures are handed on.
 function withoutFolders(description: string): string {
   const at = description.indexOf(' from ') + ' from '.length;
@@ -76,7 +71,7 @@ class Reader {
   constructor(readonly file: string) {}
 
   wrong(path: string, expected: string): never {
-    throw refusal(`this looks like a bench report, but its “${path}” is not ${expected}`, MAKE_ANEW, this.file);
+    throw failure('data', `this looks like a bench report, but its “${path}” is not ${expected}`, MAKE_ANEW, this.file);
   }
   object(value: unknown, path: string): Json {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) this.wrong(path, 'an object');
@@ -214,18 +209,18 @@ class Reader {
 export function readReport(value: unknown, file: string): BenchReport {
   const from = value as Json | null;
   if (typeof from !== 'object' || from === null || from.octet_report !== 'bench') {
-    throw refusal('this is no report of octet bench', MAKE_ANEW, file);
+    throw failure('data', 'this is no report of octet bench', MAKE_ANEW, file);
   }
   return new Reader(file).report(from);
 }
 
 export async function readReportFile(file: File): Promise<BenchReport> {
-  if (file.size > MOST_BYTES) throw refusal('this is too large for a report of octet bench', MAKE_ANEW, file.name);
+  if (file.size > MOST_BYTES) throw failure('data', 'this is too large for a report of octet bench', MAKE_ANEW, file.name);
   let value: unknown;
   try {
     value = JSON.parse(await file.text());
   } catch {
-    throw refusal(file.size === 0 ? 'this file is empty' : 'this is not JSON', MAKE_ANEW, file.name);
+    throw failure('data', file.size === 0 ? 'this file is empty' : 'this is not JSON', MAKE_ANEW, file.name);
   }
   return readReport(value, file.name);
 }

@@ -1,8 +1,8 @@
 // Which rows of a bench report are about a run: the baseline by the float model's bytes, the candidate by the output's.
+import { failure } from 'octet-wasm';
 import { plural } from '../format';
 import { outputBytes } from '../state/runs';
 import type { Run } from '../state/runs';
-import { refusal } from './bench_report';
 import type { BenchReport, NativeRow } from './bench_report';
 
 /** Rows with one number of threads. */
@@ -34,13 +34,13 @@ function candidateIn(rows: NativeRow[], run: Run, file: string): NativeRow {
   if (found && !second) return found;
   const wanted = `${run.output.name} has ${exactly(outputBytes(run))}`;
   if (found) {
-    throw refusal(
-      `${wanted}, and so have several models of the report: ${named(large)}`, `call one of them ${run.output.name}`,
+    throw failure(
+      'data', `${wanted}, and so have several models of the report: ${named(large)}`, `call one of them ${run.output.name}`,
       file,
     );
   }
-  throw refusal(
-    `this report is not about this run: ${wanted}, the report has ${named(rows) || 'no second model'}`,
+  throw failure(
+    'data', `this report is not about this run: ${wanted}, the report has ${named(rows) || 'no second model'}`,
     'download the output of this run and time that', file,
   );
 }
@@ -49,8 +49,8 @@ function candidateIn(rows: NativeRow[], run: Run, file: string): NativeRow {
 export function fitting(report: BenchReport, run: Run, file: string): Fitting[] {
   return groupsOf(report).map(([baseline, ...rows]) => {
     if (baseline!.file_bytes !== run.source.bytes) {
-      throw refusal(
-        `this report is about another model: ${run.source.name} has ${exactly(run.source.bytes)}, the report begins ` +
+      throw failure(
+        'data', `this report is about another model: ${run.source.name} has ${exactly(run.source.bytes)}, the report begins ` +
           `with ${named([baseline!])}`,
         'name the float model first, then the output of this run', file,
       );

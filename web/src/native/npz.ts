@@ -1,6 +1,6 @@
 // Samples as .npz archives, one each: the very tensors that the models ran on in the browser.
+import { failure } from 'octet-wasm';
 import type { Sample } from 'octet-wasm';
-import { refusal } from './bench_report';
 
 // By the names of numpy, which are those of samples.
 const DESCR: Record<string, string> = {
@@ -14,8 +14,9 @@ const ALIGNED = 64;
 function npy({ type, dims, data }: Sample[string]): Uint8Array {
   const descr = DESCR[type];
   if (descr === undefined) {
-    throw refusal(
-      `inputs of type ${type} cannot be sent to octet serve`, 'run octet bench on the command line and drop its report',
+    throw failure(
+      'data', `inputs of type ${type} cannot be sent to octet serve`,
+      'run octet bench on the command line and drop its report',
     );
   }
   const shape = `(${dims.map((dim) => `${dim},`).join(' ')})`;

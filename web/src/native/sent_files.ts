@@ -1,6 +1,6 @@
 // What the server is sent of models, under names that it takes, and for as long as it works on them.
+import { failure } from 'octet-wasm';
 import type { ModelFiles } from 'octet-wasm';
-import { refusal } from './bench_report';
 import { deleteFile, putFile } from './server';
 
 const FORM = /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/;
@@ -27,8 +27,8 @@ export function sentFiles(given: ModelFiles[]): SentFiles {
     // A model finds its external data by the name that it gives it, and by no other.
     for (const [location, blob] of Object.entries(external)) {
       if (!FORM.test(location) || (files.has(location) && files.get(location) !== blob)) {
-        throw refusal(
-          `its weights lie in “${location}”, a name that octet serve does not take`,
+        throw failure(
+          'data', `its weights lie in “${location}”, a name that octet serve does not take`,
           'use the command line', name,
         );
       }

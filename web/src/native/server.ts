@@ -1,5 +1,5 @@
 // What `octet serve` does for the page that came from it: takes files and times models. It is on this computer.
-import { OctetError } from 'octet-wasm';
+import { failure, OctetError } from 'octet-wasm';
 import type { WorkError } from 'octet-wasm';
 import { lines } from './lines';
 import { keepToken, token } from './token';
@@ -48,19 +48,16 @@ export interface ServerProgress {
 
 const GONE = 'octet serve does not answer';
 
-function failed(problem: string, next: string, where = ''): OctetError {
-  const message = [where && `${where}: `, problem, next && `; ${next}`].join('');
-  return new OctetError({ code: 'run', where, problem, next, message, exit_status: 9 });
-}
-
 const said = (value: unknown) => (typeof value === 'string' ? value : '');
 
 // {"error": {code, where, what, next}} of the server.
 function asFailure(error: unknown): OctetError {
   const from = (error ?? {}) as Record<string, unknown>;
-  if (from.code === 'busy') return failed('octet serve is at work for another tab', 'wait for it, then measure again');
-  const failure = failed(said(from.what) || 'octet serve could not do it', said(from.next), said(from.where));
-  return new OctetError({ ...failure.error, code: (said(from.code) || 'run') as WorkError['code'] });
+  if (from.code === 'busy') return failure('run', 'octet serve is at work for another tab', 'wait for it, then measure again');
+  const { error: told } = failure(
+    'run', said(from.what) || 'octet serve could not do it', said(from.next), said(from.where),
+  );
+  return new OctetError({ ...told, code: (said(from.code) || 'run') as WorkError['code'] });
 }
 
 function send(path: string, signal?: AbortSignal, options: RequestInit = {}): Promise<Response> {
@@ -76,7 +73,7 @@ async function ask(path: string, signal?: AbortSignal, options?: RequestInit): P
     response = await send(path, signal, options);
   } catch {
     signal?.throwIfAborted();
-    throw failed(GONE, 'start it again and open the address that it prints');
+    throw failure('run', GONE, 'start it again and open the address that it prints');
   }
   if (response.ok) return response;
   let body: { error?: unknown } = {};
@@ -124,7 +121,7 @@ async function work(
     if (said.progress === undefined) return said;
     tell(said.progress as ServerProgress);
   }
-  throw failed('octet serve ended before it was done', 'look at what it prints, then try again');
+  throw failure('run', 'octet serve ended before it was done', 'look at what it prints, then try again');
 }
 
 type Tell = (progress: ServerProgress) => void;

@@ -2,7 +2,6 @@
 import { computed, signal } from '@preact/signals';
 import { bytesOf, LARGEST_TO_RUN } from 'octet-wasm';
 import type { AutoCandidate, AutoState, ModelFiles, Plan, Report, Stage } from 'octet-wasm';
-import { refusal } from '../native/bench_report';
 import { autoOptions, budgetOf, imageOptions, settled } from '../options';
 import type { Choices } from '../options';
 import { choices } from './choices';
@@ -12,7 +11,7 @@ import type { Tell } from './job';
 import { inspected, loaded } from './model';
 import { learn } from './ranges';
 import type { Ranges } from './ranges';
-import { awaited, check, FOR_A_SEARCH, lacksSamples, newId, quantize } from './run';
+import { awaited, check, lacksSamples, newId, outOfReach, quantize } from './run';
 import { addRun } from './runs';
 import type { Run } from './runs';
 import { calibration, checkedOn, describe, sourceOf } from './samples';
@@ -98,7 +97,7 @@ export async function searchAutomatically() {
   try {
     await exclusively(stagesOf(bytesOf(source)), async (signal, tell) => {
       problem.value = null;
-      if (set.kind === 'served') throw refusal(...FOR_A_SEARCH);
+      if (set.kind === 'served') throw outOfReach();
       const hooks = { signal, onProgress: tell };
       const empty = { source, choices: chosen, judgedOn: describe(judging), how, state: NOTHING, plans: [], calibrated: null };
       made.value = { ...empty, ...(log !== undefined && { log }) };

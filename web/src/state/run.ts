@@ -1,8 +1,7 @@
 // Quantizes with what is chosen, then checks and times the result: a Run.
 import { computed, signal } from '@preact/signals';
-import { bytesOf, LARGEST_TO_RUN } from 'octet-wasm';
+import { bytesOf, failure, LARGEST_TO_RUN } from 'octet-wasm';
 import type { Comparison, ModelFiles, Options, Stage } from 'octet-wasm';
-import { refusal } from '../native/bench_report';
 import { calibrates, sameChoices, searched, settled, toOptions } from '../options';
 import type { ChosenMode } from '../options';
 import { choices, choose } from './choices';
@@ -77,7 +76,7 @@ export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
     const hooks = { signal, onProgress: tell };
     // What measures as it goes calibrates by itself, and more than once.
     const measures = searched(options);
-    if (measures && set?.kind === 'served') throw refusal(...FOR_A_SEARCH);
+    if (measures && set?.kind === 'served') throw outOfReach();
     const ranges = set && !measures ? await learn(source, set, chosen, hooks) : null;
     const request = {
       ...options,
@@ -100,9 +99,10 @@ export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
   });
 }
 
-export const FOR_A_SEARCH = [
-  'steps that measure as they go need samples in this browser', 'drop some, or leave those steps out',
-] as const;
+/** Of samples that `octet serve` alone can read. */
+export const outOfReach = () => failure(
+  'data', 'steps that measure as they go need samples in this browser', 'drop some, or leave those steps out',
+);
 
 const samplesOf = (ranges: string): number => (JSON.parse(ranges) as { samples: number }).samples;
 
