@@ -1,5 +1,8 @@
 // Choosing: options, their defaults, the address that keeps them.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { Declarations } from '../wasm/declarations.mjs';
+import { ROOT } from '../wasm/load_octet.mjs';
 import { quantize, sha256 } from '../wasm/octet_runs.mjs';
 import { quantizeSample } from './browser.mjs';
 import { onPage, saved } from './on_page.mjs';
@@ -62,6 +65,39 @@ onPage('leaves out of the address what it does not know, and says so', {}, async
   assert.equal(await page.getByLabel('Weights in').inputValue(), 'qint8');
   await page.locator('.options summary').click();
   assert.equal(await page.getByLabel('Block size').inputValue(), '64');
+});
+
+// One value for each, none of them the default.
+const EVERY_OPTION = {
+  mode: 'static', target: 'any', weight_type: 'qint16', per_channel: 'tensor', reduce_range: 'true', prepare: 'false',
+  block_size: '64', nodes_to_quantize: 'op:Conv', nodes_to_exclude: '/conv1/Conv', op_types: 'Conv',
+  external_data: 'true', format: 'qoperator', activation_type: 'qint8', symmetric_activations: 'true',
+  round_outputs: 'true', method: 'percentile', percentile: '99', smooth_quant: '0.5', equalize: 'true',
+  bias_correction: 'true', min_sqnr: '20',
+};
+
+onPage('has every option of the core but the plan', {}, async (page, { url }) => {
+  const declared = new Declarations(join(ROOT, 'wasm/octet.d.ts')).keys('Options');
+  assert.deepEqual(Object.keys(EVERY_OPTION).sort(), declared.filter((key) => key !== 'plan').sort());
+  await page.goto(`${url}#${new URLSearchParams(EVERY_OPTION)}`);
+  await page.reload();
+  await page.getByRole('button', { name: 'Digits' }).click();
+  await page.getByRole('radio', { name: 'Static' }).waitFor();
+  assert.equal(await page.getByText(/that it does not know/).count(), 0);
+  assert.deepEqual(Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.slice(1))), EVERY_OPTION);
+});
+
+onPage('rounds outputs where that is asked for', {}, async (page) => {
+  await page.getByRole('button', { name: 'Small GPT' }).click();
+  await page.getByRole('radio', { name: 'Static' }).check();
+  await page.locator('.options summary').click();
+  await page.getByLabel('Round outputs').check();
+  await page.getByRole('button', { name: 'Quantize', exact: true }).click();
+  await measured(page);
+  assert.match(await page.locator('.command code').textContent(), /--round-outputs/);
+  const { activations } = JSON.parse((await saved(page, 'Plan as JSON')).bytes);
+  const rounded = (value) => activations.some(({ tensor }) => tensor === value);
+  assert.ok(rounded('/h.0/mlp/c_proj/MatMul_output_0'), 'a product that no integer node reads');
 });
 
 onPage('offers what the mode can do', {}, async (page) => {

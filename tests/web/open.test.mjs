@@ -28,6 +28,19 @@ onPage('says what is wrong with a file that is no model', {}, async (page) => {
   assert.equal(await page.getByRole('alert').count(), 0);
 });
 
+onPage('says what is wrong with a file of another kind, and takes a model afterwards', {}, async (page) => {
+  const input = page.locator('input[type=file]').first();
+  const notes = Buffer.from('Dear reader,\nthis is no model.\n'), picture = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+  for (const [name, buffer] of [['notes.txt', notes], ['cat.png', picture], ['nothing.onnx', Buffer.alloc(0)]]) {
+    await input.setInputFiles([{ name, mimeType: '', buffer }]);
+    await page.getByRole('alert').filter({ hasText: name }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Quantize' }).count(), 0, name);
+  }
+  await input.setInputFiles([fileOf('whole.onnx', modelBytes('digits_cnn'))]);
+  await page.getByRole('button', { name: 'Quantize', exact: true }).waitFor();
+  assert.equal(await page.getByRole('alert').count(), 0);
+});
+
 // What a file manager does: a drop, or a paste, with these files.
 async function hand(page, kind, files) {
   await page.evaluate(([how, all]) => {

@@ -199,6 +199,10 @@ export const FIELDS: Field[] = [
     help: 'Zero lies in the middle of each range: simpler arithmetic for some chips, more drift.',
   },
   {
+    kind: 'switch', key: 'round_outputs', label: 'Round outputs', group: 'more', modes: STATIC,
+    help: 'What a matrix product gives is rounded also where no integer node reads it, as the Python tool does.',
+  },
+  {
     kind: 'switch', key: 'equalize', label: 'Equalize', group: 'more', modes: STATIC,
     help: 'Shares the spread of weights between a layer and the next; for convolutions, kept only where it helps.',
   },

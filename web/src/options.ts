@@ -20,6 +20,7 @@ export interface Choices {
   format: Format;
   activation_type: ActivationType;
   symmetric_activations: boolean;
+  round_outputs: boolean;
   method: Method;
   percentile: number;
   /** 0: not at all. */
@@ -51,8 +52,8 @@ export interface Choices {
 export const DEFAULTS: Choices = {
   mode: 'weights', target: 'wasm', weight_type: 'qint8', per_channel: 'auto', reduce_range: false, prepare: true,
   block_size: 0, nodes_to_quantize: [], nodes_to_exclude: [], op_types: [], external_data: false,
-  format: 'qdq', activation_type: 'quint8', symmetric_activations: false, method: 'best', percentile: 99.9,
-  smooth_quant: 0, equalize: false, bias_correction: false, min_sqnr: 0,
+  format: 'qdq', activation_type: 'quint8', symmetric_activations: false, round_outputs: false, method: 'best',
+  percentile: 99.9, smooth_quant: 0, equalize: false, bias_correction: false, min_sqnr: 0,
   budget_sqnr: 25, budget_mb: 0, budget_speedup: 0, budget_seconds: 90, limit: 0, shuffle: -1,
   image_size: '', image_fit: 'stretch', image_layout: 'auto', image_order: 'rgb', image_scale: '', image_mean: '',
   image_std: '',
@@ -130,6 +131,7 @@ function staticOptions(c: Choices): Options {
   if (c.format !== DEFAULTS.format) options.format = c.format;
   if (c.activation_type !== DEFAULTS.activation_type) options.activation_type = c.activation_type;
   if (c.symmetric_activations) options.symmetric_activations = true;
+  if (c.round_outputs) options.round_outputs = true;
   if (c.method !== DEFAULTS.method) options.method = c.method;
   if (usesPercentile(c) && c.percentile !== DEFAULTS.percentile) options.percentile = c.percentile;
   if (c.smooth_quant > 0) options.smooth_quant = c.smooth_quant;
