@@ -33,15 +33,31 @@ def settings():
     return dict(word.split("=", 1) for word in words if "=" in word)
 
 
+def build(*commands):
+    for command in commands:
+        subprocess.run(command, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL)
+
+
+def build_package(environ):
+    """The npm package, up to date; OCTET_PACKAGE names another."""
+    if "OCTET_PACKAGE" not in os.environ:
+        build(
+            [environ["OCTET_CMAKE"], "--preset", "wasm"],
+            ["ninja", "-C", "build/wasm", "octet_wasm"],
+            ["npm", "--prefix", "wasm", "run", "build"],
+        )
+
+
 def build_page(environ):
     """The page as it is deployed, up to date."""
-    for command in (
-        [environ["OCTET_CMAKE"], "--preset", "wasm"],
-        ["ninja", "-C", "build/wasm", "octet_wasm"],
-        ["npm", "--prefix", "wasm", "run", "build"],
-        ["npm", "--prefix", "web", "run", "build"],
-    ):
-        subprocess.run(command, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL)
+    build_package(environ)
+    build(["npm", "--prefix", "web", "run", "build"])
+
+
+def in_chromium(script, job):
+    """What a script beside this one, that starts Chromium, makes of the job."""
+    command = ["node", PROJECT / "scripts/benches" / script, json.dumps(job)]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
 
 
 def run(command):
@@ -60,10 +76,18 @@ def run(command):
 
 def octet_json(*arguments):
     """What a command of octet reports."""
-    finished = subprocess.run([OCTET, *map(str, arguments), "--json"], capture_output=True, text=True, check=False)
+    command = [OCTET, *map(str, arguments), "--json"]
+    finished = subprocess.run(command, capture_output=True, text=True, check=False)
     if finished.returncode != 0:
-        raise SystemExit(f"bench: octet {shlex.join(map(str, arguments))}\n{finished.stderr}")
+        raise Failed(command, finished.stderr)
     return json.loads(finished.stdout)
+
+
+def external_data(model):
+    """Files beside a model that hold weights of it."""
+    beside = list(model.parent.glob("*.data"))
+    inside = model.read_bytes() if beside else b""
+    return [path for path in sorted(beside) if path.name.encode() in inside]
 
 
 def find_models(names, python):

@@ -3,11 +3,10 @@
 import json
 import os
 import statistics
-import subprocess
 import tempfile
 from pathlib import Path
 
-from bench_kit import PROJECT, build_page, environment, find_models, octet_json, settings, title
+from bench_kit import build_page, environment, find_models, in_chromium, octet_json, settings, title
 
 # Convolutional, transformer, recurrent, OCR, and the small GPT.
 MODELS = ["nudenet", "minilm_l6", "nsnet2", "ppocr4_rec", "gpt_char"]
@@ -33,8 +32,7 @@ def browser(name, path):
     zoo = path.parent.parent
     samples = {part: sorted(map(str, (zoo / part / name).glob("*.npz"))) for part in ("calib", "eval")}
     job = {"model": str(path), "calib": samples["calib"], "eval": samples["eval"][:SAMPLES], "modes": MODES}
-    command = ["node", PROJECT / "scripts/benches/time_variants.mjs", json.dumps(job)]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    return in_chromium("time_variants.mjs", job)
 
 
 def measured_in(bench, web):

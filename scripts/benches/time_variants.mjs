@@ -2,12 +2,10 @@
 // [PATH...], "eval": [PATH...], "modes": [MODE...]}', the page's reports as one JSON object by mode on standard output.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
-import { launch, openPage } from '../../tests/web/browser.mjs';
+import { ISOLATED, launch, openPage } from '../../tests/web/browser.mjs';
 import { giveSamples, measured } from '../../tests/web/page_steps.mjs';
 
 const job = JSON.parse(process.argv[2]);
-// Without cross-origin isolation a page has one thread.
-const ISOLATED = { 'Cross-Origin-Opener-Policy': 'same-origin', 'Cross-Origin-Embedder-Policy': 'require-corp' };
 const MODES = { dynamic: 'Dynamic', static: 'Static', weights: 'Weights only' };
 
 async function reportOf(browser, mode) {

@@ -10,8 +10,6 @@ make_static_reference.py [--only NAME,NAME] [--methods minmax,percentile,entropy
 import argparse
 import csv
 import json
-import resource
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -22,6 +20,7 @@ sys.path[:0] = [str(HERE.parent / "zoo"), str(HERE.parent / "support")]
 import onnx
 import runtime
 from fetch_zoo import ensure
+from limited import run_limited
 from metrics import rate
 from octet_cli import octet
 from quantized_zoo import TARGET, float_run
@@ -67,18 +66,8 @@ def reference_worker(source, target, calib, method, per_channel):
 
 def run_reference(*arguments):
     """Why it failed, "" when it did not."""
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
-
     command = [sys.executable, __file__, "--worker", json.dumps([str(a) if isinstance(a, Path) else a for a in arguments])]
-    try:
-        run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, preexec_fn=limit, check=False)
-    except subprocess.TimeoutExpired:
-        return f"not done after {SECONDS} s"
-    if run.returncode == 0:
-        return ""
-    return (run.stderr.strip().splitlines() or [f"exit {run.returncode}"])[-1][:120]
+    return run_limited(command, MEMORY_BYTES, SECONDS)[:120]
 
 
 def judged(path, source, samples, reference, folder):

@@ -5,6 +5,8 @@ import { ROOT } from '../wasm/load_octet.mjs';
 import { servePage } from './serve_page.mjs';
 
 export const PAGE = process.env.OCTET_PAGE ?? join(ROOT, 'build/page');
+// Without cross-origin isolation a page has one thread and a coarse clock.
+export const ISOLATED = { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
 export const PHONE = { width: 360, height: 780 }, DESKTOP = { width: 1280, height: 900 };
 
 const FLAGS = [

@@ -6,14 +6,13 @@ import { after, before, test } from 'node:test';
 import { ROOT } from '../wasm/load_octet.mjs';
 import { rangesOf } from '../wasm/calibrated.mjs';
 import { modelBytes, octet, quantize, sha256 } from '../wasm/octet_runs.mjs';
-import { launch, openPage, strangers } from './browser.mjs';
+import { ISOLATED, launch, openPage, strangers } from './browser.mjs';
 import { greedyModel } from './greedy_model.mjs';
 import { testAuto } from './package_auto.mjs';
 import { testData } from './package_data.mjs';
 import { testDisk } from './package_disk.mjs';
 import { makeProject } from './package_project.mjs';
 
-const ISOLATED = { 'cross-origin-opener-policy': 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
 const project = makeProject();
 let browser, folder;
 
