@@ -2,133 +2,22 @@
 // and that stopping, going on and breaking off change nothing.
 #include <gmock/gmock.h>
 
-#include <cmath>
-#include <map>
 #include <set>
 
-#include "fake_engine.h"
-#include "octet/auto_search.h"
+#include "auto_world.h"
 #include "octet/error.h"
 #include "octet/replay_engine.h"
-#include "static_pictures.h"
+#include "search/auto_choice.h"
 
 namespace octet {
 namespace {
 
+using namespace worlds;
 using pictures::message_of;
-using pictures::model_of;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAreArray;
-
-constexpr std::size_t kNodes = 16;
-
-// Products in a row, neighbours through nothing but a Relu.
-std::string chain() {
-  std::string weights, nodes;
-  for (std::size_t i = 0; i < kNodes; ++i) {
-    const std::string n = std::to_string(i), in = i == 0 ? "x" : "r" + std::to_string(i - 1);
-    const std::string out = i + 1 == kNodes ? "y" : "p" + n;
-    weights += (i ? ", " : "") + std::string("float[32,32] w") + n + ", float[32] b" + n;
-    nodes += " [m" + n + "] " + out + " = Gemm(" + in + ", w" + n + ", b" + n + ")";
-    if (i + 1 < kNodes) nodes += " r" + n + " = Relu(p" + n + ")";
-  }
-  return "g (float[n,32] x) => (float[n,32] y) <" + weights + "> {" + nodes + " }";
-}
-
-// What a plan is worth: noise of nodes in integers adds up, and each of them makes the model faster.
-struct World {
-  std::map<std::string, double> alone_db;                    // of nodes in integers that are worse than the others
-  double others_db = 50, weights_db = 60;                    // of each node in integers, and stored in few bits
-  double gain = 0.1, dynamic_gain = 0.05, weights_gain = 0;  // in speed, of each node
-  double noise_in_time = 0.01;
-
-  Measurement of(const Plan& plan, Effort effort) const {
-    double noise = 0, speed = 1;
-    Measurement measured;
-    for (const NodePlan& node : plan.nodes) {
-      if (node.weights.empty()) continue;
-      measured.bytes += node.action == Action::kKeep ? 4000 : 1000;
-      const bool integers = node.action == Action::kStatic || node.action == Action::kDynamic;
-      const auto known = alone_db.find(node.node);
-      if (integers) noise += std::pow(10, -(known == alone_db.end() ? others_db : known->second) / 10);
-      if (node.action == Action::kWeights) noise += std::pow(10, -weights_db / 10);
-      speed += node.action == Action::kStatic    ? gain
-               : node.action == Action::kDynamic ? dynamic_gain
-               : node.action == Action::kWeights ? weights_gain
-                                                 : 0;
-    }
-    measured.runs = true;
-    measured.samples = 4;
-    measured.sqnr_db = noise > 0 ? -10 * std::log10(noise) : kSqnrEqual;
-    measured.lowest_db = measured.highest_db = measured.sqnr_db;
-    measured.seconds = 1;
-    if (effort >= Effort::kSpeed) measured.speedup = Speedup{speed, speed - noise_in_time, speed + noise_in_time};
-    return measured;
-  }
-};
-
-class WorldEngine final : public AutoEngine {
- public:
-  explicit WorldEngine(World world, int most = 1 << 20) : world_(std::move(world)), left_(most) {}
-
-  std::optional<LearnedRanges> calibrate(const Quantizer& quantizer) override {
-    if (quantizer.taps().empty()) return std::nullopt;
-    return LearnedRanges{fakes::ranges_of(quantizer.model(), quantizer.taps()), {}, {}};
-  }
-  ChannelObservations observe(const Model&, const std::vector<ChannelTap>& taps) override {
-    return fakes::channels_of(taps);
-  }
-  std::optional<double> check(const Quantizer&, const Plan&) override { return std::nullopt; }
-  std::optional<Measurement> measure(const Quantizer&, const Plan& plan, Effort effort) override {
-    if (left_-- == 0) return std::nullopt;
-    ++answers;
-    return world_.of(plan, effort);
-  }
-  void start_clock(double) override {}
-  bool out_of_time() override { return false; }
-  void tell(const std::string&, std::size_t, std::size_t) override {}
-
-  int answers = 0;
-
- private:
-  World world_;
-  int left_;
-};
-
-struct Outcome {
-  std::string plan, what, unmet;
-  std::vector<std::string> moved, account;
-  std::vector<std::size_t> front;
-  bool ended = false;
-
-  bool operator==(const Outcome&) const = default;
-};
-
-Outcome outcome_of(const AutoSearch& search) {
-  Outcome outcome;
-  if (const AutoCandidate* chosen = search.chosen()) {
-    outcome.plan = plan_to_json(chosen->plan);
-    outcome.what = chosen->what;
-    outcome.moved = chosen->moved;
-  }
-  outcome.unmet = search.unmet();
-  outcome.account = search.account();
-  outcome.front = search.front();
-  outcome.ended = search.ended_early().has_value();
-  return outcome;
-}
-
-Quantizer quantizer() { return {model_of(chain()), pictures::static_options()}; }
-
-Outcome searched(const World& world, const AutoBudget& budget = {}) {
-  WorldEngine engine(world);
-  MeasurementLog log;
-  AutoSearch search(quantizer(), pictures::static_options(), budget, engine, log);
-  search.run();
-  return outcome_of(search);
-}
 
 // Answers one question after the other.
 Outcome broken_off(const World& world, const AutoBudget& budget) {
@@ -138,7 +27,7 @@ Outcome broken_off(const World& world, const AutoBudget& budget) {
   while (const SearchQuestion* question = engine.run([&] { search.run(); })) {
     switch (question->kind) {
       case SearchQuestion::Kind::kCalibrate:
-        engine.answer(LearnedRanges{fakes::ranges_of(question->model, question->taps), {}, {}});
+        engine.answer(world.learned(question->model, question->taps));
         break;
       case SearchQuestion::Kind::kObserve:
         engine.answer(fakes::channels_of(question->channels));
@@ -153,6 +42,12 @@ Outcome broken_off(const World& world, const AutoBudget& budget) {
     }
   }
   return outcome_of(search);
+}
+
+World with_one_bad() {
+  World world;
+  world.alone_db = {{"m4", 20}};
+  return world;
 }
 
 TEST(AutoSearch, TakesEverythingWhereThatKeepsTheBudget) {
@@ -193,10 +88,56 @@ TEST(AutoSearch, WhatDoesNotHurtEnoughStaysIn) {
 
 TEST(AutoSearch, MatricesMayFindTheirRangesWhileTheyRun) {
   // Static integers are what hurts; this world knows no node that is better off in float than dynamic.
-  World world;
-  world.alone_db = {{"m4", 20}};
-  const Outcome found = searched(world);
+  const Outcome found = searched(with_one_bad());
   EXPECT_THAT(found.moved, ElementsAre("m4"));
+}
+
+TEST(AutoSearch, ReadsTheRangeOfAValueOtherwiseWhereThatHelps) {
+  World world;
+  world.clipped = "r5";
+  world.clipped_db = 10;
+  const Outcome found = searched(world);
+  EXPECT_EQ(found.what, "static, ranges by percentile");
+  EXPECT_THAT(found.moved, IsEmpty());
+  // One that is worse off for all but this value is read so there alone.
+  world.percentile_db = 20;
+  const Outcome one = searched(world);
+  EXPECT_EQ(one.what, "static, ranges by minmax, 1 range read otherwise");
+  EXPECT_THAT(one.moved, IsEmpty());
+  const Plan plan = plan_from_json(one.plan);
+  EXPECT_EQ(pictures::activation(plan, "r5").method, RangeMethod::kPercentile);
+  EXPECT_NE(pictures::activation(plan, "r6").method, RangeMethod::kPercentile);
+}
+
+TEST(AutoSearch, CorrectsBiasesWhereThatSuffices) {
+  World world;
+  world.others_db = 36;  // 24 dB in all
+  world.corrected_db = 3;
+  const Outcome found = searched(world);
+  EXPECT_EQ(found.what, "static, biases corrected");
+  EXPECT_THAT(found.moved, IsEmpty());
+  EXPECT_THAT(found.account, testing::Contains(HasSubstr("bias-correction: 24.0 dB → 27.0 dB, kept")));
+  // Where it does not, what leaves integers is corrected no more.
+  world.alone_db = {{"m4", 12}};
+  const Outcome partly = searched(world);
+  EXPECT_THAT(partly.moved, ElementsAre("m4"));
+  const Plan plan = plan_from_json(partly.plan);
+  EXPECT_EQ(plan.corrections.size(), kNodes - 1);
+  for (const BiasCorrection& correction : plan.corrections) EXPECT_NE(correction.node, "m4");
+}
+
+TEST(AutoSearch, FewerScalesOnlyWhereTheFileIsMuchSmaller) {
+  const auto measured = [](std::uint64_t bytes, double db) {
+    AutoCandidate candidate;
+    candidate.measured.runs = true;
+    candidate.measured.bytes = bytes;
+    candidate.measured.sqnr_db = db;
+    candidate.measured.speedup = Speedup{2, 1.9, 2.1};
+    return candidate;
+  };
+  EXPECT_EQ(choose({measured(1000, 30), measured(990, 26)}, {}), 0u) << "a percent is not worth 4 dB";
+  EXPECT_EQ(choose({measured(1000, 30), measured(900, 26)}, {}), 1u);
+  EXPECT_EQ(choose({measured(1000, 30), measured(900, 20)}, {}), 0u) << "out of the budget";
 }
 
 TEST(AutoSearch, ABudgetOutOfReachEndsInWeightsOrFloatAndSaysWhy) {
@@ -244,7 +185,7 @@ TEST(AutoSearch, SizeAndSpeedAreConditions) {
 }
 
 TEST(AutoSearch, TheFrontHasNothingThatIsOutdone) {
-  WorldEngine engine({{{"m4", 20}}});
+  WorldEngine engine(with_one_bad());
   MeasurementLog log;
   AutoSearch search(quantizer(), pictures::static_options(), {}, engine, log);
   search.run();
@@ -261,7 +202,7 @@ TEST(AutoSearch, TheFrontHasNothingThatIsOutdone) {
 }
 
 TEST(AutoSearch, SaysWhatNodesCost) {
-  WorldEngine engine({{{"m4", 20}}});
+  WorldEngine engine(with_one_bad());
   MeasurementLog log;
   AutoSearch search(quantizer(), pictures::static_options(), {}, engine, log);
   search.run();
@@ -276,6 +217,8 @@ TEST(AutoSearch, SaysWhatNodesCost) {
 World hard() {
   World world;
   world.alone_db = {{"m2", 14}, {"m9", 15}, {"m13", 24}};
+  world.corrected_db = 0.5;
+  world.clipped = "r5";
   return world;
 }
 
@@ -329,33 +272,9 @@ TEST(AutoSearch, OutOfTimeItGivesTheBestSoFar) {
 }
 
 TEST(AutoSearch, WhatDoesNotRunIsSaid) {
-  class Refusing final : public AutoEngine {
-   public:
-    std::optional<LearnedRanges> calibrate(const Quantizer& quantizer) override {
-      if (quantizer.taps().empty()) return std::nullopt;
-      return LearnedRanges{fakes::ranges_of(quantizer.model(), quantizer.taps()), {}, {}};
-    }
-    ChannelObservations observe(const Model&, const std::vector<ChannelTap>& taps) override {
-      return fakes::channels_of(taps);
-    }
-    std::optional<double> check(const Quantizer&, const Plan&) override { return std::nullopt; }
-    std::optional<Measurement> measure(const Quantizer&, const Plan& plan, Effort effort) override {
-      Measurement measured = World().of(plan, effort);
-      if (std::any_of(plan.nodes.begin(), plan.nodes.end(), [](const NodePlan& node) {
-            return node.action == Action::kStatic || node.action == Action::kDynamic;
-          })) {
-        measured = {};
-        measured.error = "no kernel";
-        measured.sqnr_db = -kSqnrEqual;
-        measured.seconds = 1;
-      }
-      return measured;
-    }
-    void start_clock(double) override {}
-    bool out_of_time() override { return false; }
-    void tell(const std::string&, std::size_t, std::size_t) override {}
-  };
-  Refusing engine;
+  World world;
+  world.no_integers = true;
+  WorldEngine engine(world);
   MeasurementLog log;
   AutoSearch search(quantizer(), pictures::static_options(), {}, engine, log);
   search.run();

@@ -25,8 +25,9 @@ struct AutoBudget {
 // What nodes cost, measured. A block is a stretch of nodes that were looked at together.
 struct Sensitivity {
   std::vector<std::string> nodes;
-  double alone_db = 0;               // of the whole model with these alone quantized
-  std::optional<double> without_db;  // and with these alone in float
+  double alone_db = 0;                // of the whole model with these alone quantized
+  std::optional<double> without_db;   // and with these alone in float
+  std::optional<double> expected_db;  // what calibration alone let expect of alone_db
 };
 
 struct AutoCandidate {

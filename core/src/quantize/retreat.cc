@@ -58,6 +58,8 @@ void leave_integers(Plan& plan, NodePlan& node, const std::string& why) {
     });
   });
   const bool matrix = !rounded && (node.op == "MatMul" || node.op == "Gemm");
+  // Its bias made up for rounding that is no longer there.
+  std::erase_if(plan.corrections, [&](const BiasCorrection& entry) { return entry.node == node.node; });
   node.action = stored ? Action::kWeights : Action::kKeep;
   node.form = stored ? weights_form(matrix ? Family::kMatMul : Family::kTable, plan.target) : Form::kNone;
   node.why = stored ? "weights only: " + why : why;

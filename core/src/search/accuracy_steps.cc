@@ -9,15 +9,13 @@
 namespace octet {
 namespace {
 
-// How often the rounded model runs over the samples at most.
-constexpr std::size_t kCorrectionRuns = 64;
-
 constexpr const char* kCorrection = "bias-correction";
 
 }  // namespace
 
-AccuracySteps::AccuracySteps(Quantizer quantizer, const PlanOptions& options, SearchEngine& engine)
-    : options_(options), engine_(engine), best_(std::move(quantizer)) {}
+AccuracySteps::AccuracySteps(Quantizer quantizer, const PlanOptions& options, SearchEngine& engine,
+                             std::size_t correction_runs)
+    : options_(options), engine_(engine), correction_runs_(correction_runs), best_(std::move(quantizer)) {}
 
 void AccuracySteps::run() {
   const auto step = [this] {
@@ -96,7 +94,7 @@ void AccuracySteps::correct() {
     engine_.settle();
   }
   const auto& taps = correcting_->taps;
-  const std::size_t part = (taps.size() + kCorrectionRuns - 1) / kCorrectionRuns;
+  const std::size_t part = (taps.size() + correction_runs_ - 1) / correction_runs_;
   while (correcting_->done < taps.size()) {
     const std::size_t begin = correcting_->done, end = std::min(begin + part, taps.size());
     engine_.tell("correcting biases", begin, taps.size());

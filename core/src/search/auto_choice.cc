@@ -10,6 +10,8 @@ namespace {
 
 // Hardly slower: what less than this makes is not worth a larger file.
 constexpr double kTie = 0.95;
+// Hardly larger: what is nearer by as much as it likes may be so.
+constexpr double kAsSmall = 1.02;
 
 Speedup speed_of(const AutoCandidate& candidate) { return candidate.measured.speedup.value_or(Speedup{0, 0, 0}); }
 
@@ -61,9 +63,13 @@ std::optional<std::size_t> choose(const std::vector<AutoCandidate>& candidates, 
     const Speedup speed = speed_of(candidates[i]);
     return speed.high < best.low || speed.ratio < kTie * best.ratio;
   });
+  const auto bytes = [&](std::size_t i) { return static_cast<double>(candidates[i].measured.bytes); };
+  const double smallest = bytes(
+      *std::min_element(left.begin(), left.end(), [&](std::size_t a, std::size_t b) { return bytes(a) < bytes(b); }));
+  std::erase_if(left, [&](std::size_t i) { return bytes(i) > kAsSmall * smallest; });
   return *std::min_element(left.begin(), left.end(), [&](std::size_t a, std::size_t b) {
     const AutoCandidate &one = candidates[a], &other = candidates[b];
-    if (one.measured.bytes != other.measured.bytes) return one.measured.bytes < other.measured.bytes;
+    if (one.measured.sqnr_db != other.measured.sqnr_db) return one.measured.sqnr_db > other.measured.sqnr_db;
     return one.moved.size() < other.moved.size();
   });
 }

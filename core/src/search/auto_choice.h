@@ -14,7 +14,7 @@ bool keeps_drift(const Measurement& measured, const AutoBudget& budget);
 bool keeps_all(const AutoCandidate& candidate, const AutoBudget& budget);
 
 // The fastest that keeps the budget by the low end of its interval; of those hardly slower, whose intervals overlap,
-// the smallest, then the one with the fewest changes.
+// the smallest; of those hardly larger the nearest, then the one with the fewest changes.
 std::optional<std::size_t> choose(const std::vector<AutoCandidate>& candidates, const AutoBudget& budget);
 
 // Those that no other outdoes in size, speed and drift together.

@@ -22,7 +22,7 @@ void AutoSearch::Impl::run() {
       stage = static_cast<Stage>(static_cast<int>(stage) + 1);
       commit();
     }
-    if (late()) ended = "the time was up";
+    if (cut_short) ended = "the time was up";
   } catch (const Ended&) {
     stage = Stage::kDone;
     ended = "it was stopped";
@@ -52,7 +52,10 @@ void AutoSearch::Impl::commit() {
   engine.settle();
 }
 
-bool AutoSearch::Impl::late() const { return spent >= share * budget.seconds; }
+bool AutoSearch::Impl::late() {
+  if (spent >= share * budget.seconds) cut_short = true;
+  return spent >= share * budget.seconds;
+}
 
 std::optional<LearnedRanges> AutoSearch::Impl::calibrate(const Quantizer& of) {
   if (of.taps().empty()) return std::nullopt;
@@ -98,8 +101,10 @@ AutoSearch::Impl::Base* AutoSearch::Impl::planned(const std::string& name, Mode 
 }
 
 AutoSearch::Impl::Base* AutoSearch::Impl::best_static() {
-  Base *base = base_of("static"), *better = base_of("static, corrected");
-  return better ? better : base;
+  for (const char* name : {kBiasesCorrected, kCorrected}) {
+    if (Base* better = base_of(name)) return better;
+  }
+  return base_of("static");
 }
 
 std::size_t AutoSearch::Impl::time_plan(const Base& base, const std::string& what, const Plan& plan,

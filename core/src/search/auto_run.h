@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,7 +23,9 @@ struct AutoSearch::Impl {
   enum class Stage {
     kAnchors,
     kMethods,
+    kTensors,
     kCorrections,
+    kBiases,
     kFirstDrop,
     kSecondDrop,
     kWide,
@@ -33,6 +36,9 @@ struct AutoSearch::Impl {
     kDone
   };
 
+  // Names of bases that accuracy steps made of "static".
+  static constexpr const char *kCorrected = "static, corrected", *kBiasesCorrected = "static, biases corrected";
+
   // A model as it is planned one way: what plans of candidates are changes of.
   struct Base {
     std::string name, what;  // what: in words
@@ -41,6 +47,13 @@ struct AutoSearch::Impl {
     std::optional<std::size_t> whole = {};  // the candidate with all of it
     std::optional<bool> worth = {};         // taking it apart
     std::unique_ptr<DropSearch> drop = {};
+  };
+
+  // Accuracy steps on the way from one base to another.
+  struct Correcting {
+    std::unique_ptr<AccuracySteps> steps = {};
+    std::size_t notes_before = 0;
+    bool done = false;
   };
 
   // Answers what the accuracy steps ask, through the log.
@@ -76,7 +89,8 @@ struct AutoSearch::Impl {
   std::optional<LearnedRanges> calibrate(const Quantizer& of);
   // What was asked so far is not asked again.
   void commit();
-  bool late() const;
+  // Asked where there is more to do: that it is true once is a reason why the search ended early.
+  bool late();
 
   Base* base_of(const std::string& name);
   Base& add_base(const std::string& name, Quantizer of);
@@ -95,14 +109,20 @@ struct AutoSearch::Impl {
   void anchors();
   void shrink();
   void methods();
+  void tensors();
   void corrections();
+  void biases();
+  void correct(Correcting& correcting, const Base& from, const PlanOptions& asked, std::size_t runs,
+               const std::string& name);
   DropSearch::Level first_level(const Base& base);
+  DropSearch::Guide guide(const Base& base) const;
   void drop_from(std::size_t turn);
   void drop(Base* base);
   void widen();
   void drop_weights();
   void join();
   void refine();
+  void refine_by(const std::function<std::string(Plan&, std::vector<std::string>&)>& change);
   void confirm();
 
   Quantizer given;
@@ -124,12 +144,11 @@ struct AutoSearch::Impl {
   static constexpr double kSearchShare = 0.8;
   double spent = 0, spent_before = 0, share = kSearchShare;
   std::optional<std::vector<std::string>> drop_order;  // bases
-  std::unique_ptr<AccuracySteps> steps;
-  std::size_t before_steps = 0;
-  bool corrected = false;
+  Correcting corrected, biased;
   std::optional<bool> float_wins, wide_wanted;
   std::optional<int> joined_to;  // a candidate; -1: none
   std::vector<std::string> step_notes;
+  bool cut_short = false;
   std::optional<std::string> ended;
 };
 

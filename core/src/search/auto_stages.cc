@@ -1,6 +1,7 @@
 // What the automatic search tries, stage by stage.
 #include "octet/floor_search.h"
 #include "search/auto_run.h"
+#include "search/expected_noise.h"
 #include "search/plan_edits.h"
 #include "search/words.h"
 
@@ -12,6 +13,11 @@ constexpr int kMostConfirmed = 4;
 // Of the time, what the first of two bases may take.
 constexpr double kFirstShare = 0.5;
 constexpr double kSmoothing = 0.5;
+// How many values are looked at one by one for another range, and what one must bring, in decibels.
+constexpr std::size_t kMostTensors = 4;
+constexpr double kWorthAMethod = 0.1;
+// Of the time, what may go into correcting biases; runs for it, and how much longer a run takes that is watched.
+constexpr double kBiasesShare = 0.15, kFewestBiasRuns = 4, kMostBiasRuns = 64, kWatchedRun = 3;
 constexpr const char* kFolded = "weights only, folded";
 
 std::string plural(std::size_t count, const std::string& word) {
@@ -26,8 +32,12 @@ void AutoSearch::Impl::step() {
       return anchors();
     case Stage::kMethods:
       return methods();
+    case Stage::kTensors:
+      return tensors();
     case Stage::kCorrections:
       return corrections();
+    case Stage::kBiases:
+      return biases();
     case Stage::kFirstDrop:
       return drop_from(0);
     case Stage::kSecondDrop:
@@ -114,32 +124,93 @@ void AutoSearch::Impl::methods() {
   }
 }
 
+// The same tensor by tensor, where that is expected to matter most.
+void AutoSearch::Impl::tensors() {
+  Base* base = base_of("static");
+  if (!base) return;
+  whole(*base);
+  const auto ranges = learned.find(base->quantizer.fingerprint());
+  if (keeps(base) || ranges == learned.end()) return;
+  const ExpectedNoise expected(base->quantizer, base->plan, ranges->second->ranges);
+  Plan best = base->plan;
+  double best_db = ask(base->quantizer, best, Effort::kGlance).sqnr_db;
+  std::vector<std::string> changed;
+  for (const std::string& value : expected.doubtful_values(kMostTensors)) {
+    RangeMethod method_of_best = RangeMethod::kBest;
+    Plan best_of_value = best;
+    for (const RangeMethod method : {RangeMethod::kMinMax, RangeMethod::kPercentile, RangeMethod::kEntropy}) {
+      if (late()) break;
+      engine.tell("trying ranges tensor by tensor", 0, 1);
+      Plan plan = with_method(best, ranges->second->ranges, method, value);
+      const double db = ask(base->quantizer, plan, Effort::kGlance).sqnr_db;
+      if (db < best_db + kWorthAMethod) continue;
+      best_db = db;
+      best_of_value = std::move(plan);
+      method_of_best = method;
+    }
+    if (method_of_best == RangeMethod::kBest) continue;
+    best = std::move(best_of_value);
+    changed.push_back(value + " by " + std::string(name_of(method_of_best)) + ": " + decibels(best_db) + " on " +
+                      std::to_string(kGlanceSamples) + " samples");
+  }
+  if (changed.empty()) return;
+  for (const std::string& line : changed) step_notes.push_back("the range of " + line);
+  base->what += ", " + plural(changed.size(), "range") + " read otherwise";
+  base->quantizer.plan() = best;
+  base->plan = std::move(best);
+  base->whole.reset();
+}
+
+// What was begun is ended; what it made of the base is a base of its own: candidates are of the model as it was.
+void AutoSearch::Impl::correct(Correcting& correcting, const Base& from, const PlanOptions& asked, std::size_t runs,
+                               const std::string& name) {
+  if (!correcting.steps) {
+    correcting.steps = std::make_unique<AccuracySteps>(from.quantizer.copy(), asked, asking, runs);
+    correcting.notes_before = from.quantizer.plan().notes.size();
+  }
+  correcting.steps->run();
+  if (correcting.done) return;
+  correcting.done = true;
+  const Plan& before = from.quantizer.plan();
+  const Plan& plan = correcting.steps->quantizer().plan();
+  for (std::size_t i = correcting.notes_before; i < plan.notes.size(); ++i) step_notes.push_back(plan.notes[i]);
+  if (plan.equalized == before.equalized && plan.smoothed.size() == before.smoothed.size() && plan.corrections.empty())
+    return;
+  bases.push_back(std::make_unique<Base>(Base{name, name, correcting.steps->quantizer().copy(), plan}));
+}
+
 void AutoSearch::Impl::corrections() {
   Base* base = base_of("static");
   if (!base) return;
   whole(*base);
-  if (steps || (!keeps(base) && !late())) {  // what was begun is ended
-    if (!steps) {
-      PlanOptions asked = options;
-      asked.mode = Mode::kStatic;
-      asked.equalize = true;
-      asked.smooth_quant = kSmoothing;
-      steps = std::make_unique<AccuracySteps>(base->quantizer.copy(), asked, asking);
-      before_steps = base->quantizer.plan().notes.size();
-    }
-    steps->run();
-    if (!corrected) {
-      corrected = true;
-      const Plan& plan = steps->quantizer().plan();
-      for (std::size_t i = before_steps; i < plan.notes.size(); ++i) step_notes.push_back(plan.notes[i]);
-      if (plan.equalized || !plan.smoothed.empty()) {
-        // Rather than in place: candidates are of the model as it was.
-        Quantizer of = steps->quantizer().copy();
-        bases.push_back(std::make_unique<Base>(Base{"static, corrected", "static, corrected", std::move(of), plan}));
-      }
-    }
+  if (corrected.steps || (!keeps(base) && !late())) {
+    PlanOptions asked = options;
+    asked.mode = Mode::kStatic;
+    asked.equalize = true;
+    asked.smooth_quant = kSmoothing;
+    correct(corrected, *base, asked, 0, kCorrected);
   }
-  if (Base* better = base_of("static, corrected")) whole(*better);
+  if (Base* better = base_of(kCorrected)) whole(*better);
+}
+
+// Every run over the samples counts here: as many as a part of the time allows, none where that would be too few.
+void AutoSearch::Impl::biases() {
+  Base* base = base_of(kCorrected) ? base_of(kCorrected) : base_of("static");
+  if (!base) return;
+  const auto ranges = learned.find(base->quantizer.fingerprint());
+  if (biased.steps || (!keeps(base) && ranges != learned.end() && !late())) {
+    const double samples = static_cast<double>(ranges->second->ranges.samples);
+    const double run = kWatchedRun * samples * candidates[*base->whole].measured.float_ms / 1000;
+    const double runs = std::min(run > 0 ? kBiasesShare * budget.seconds / run - 1 : kMostBiasRuns, kMostBiasRuns);
+    PlanOptions asked = options;
+    asked.mode = Mode::kStatic;
+    asked.bias_correction = true;
+    if (runs >= kFewestBiasRuns)
+      correct(biased, *base, asked, static_cast<std::size_t>(runs), kBiasesCorrected);
+    else
+      step_notes.push_back("bias-correction: not tried, a run over the samples takes too much of the time");
+  }
+  if (Base* better = base_of(kBiasesCorrected)) whole(*better);
 }
 
 // The base that is nearest first: it needs the fewest looks, and what comes of it may settle the other.
@@ -173,6 +244,12 @@ DropSearch::Level AutoSearch::Impl::first_level(const Base& base) {
   return keeps(weights) ? DropSearch::Level::kStored : DropSearch::Level::kFloat;
 }
 
+DropSearch::Guide AutoSearch::Impl::guide(const Base& base) const {
+  const auto ranges = learned.find(base.quantizer.fingerprint());
+  if (ranges == learned.end()) return {{}, base.quantizer.blocks()};
+  return {ExpectedNoise(base.quantizer, base.plan, ranges->second->ranges).of_nodes(), base.quantizer.blocks()};
+}
+
 // Takes nodes out of a base that is fast and too far off, until it is near enough.
 void AutoSearch::Impl::drop(Base* base) {
   if (!base) return;
@@ -187,7 +264,8 @@ void AutoSearch::Impl::drop(Base* base) {
     return;
   }
   if (!base->drop)
-    base->drop = std::make_unique<DropSearch>(base->plan, budget.min_sqnr_db, first_level(*base), hooks(*base));
+    base->drop =
+        std::make_unique<DropSearch>(base->plan, budget.min_sqnr_db, first_level(*base), guide(*base), hooks(*base));
   base->drop->run();
   if (!base->drop->reached()) return;
   if (active_nodes(base->drop->plan()).empty()) return;  // that is the float model
@@ -224,7 +302,7 @@ void AutoSearch::Impl::join() {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       const Base& base = *bases[candidates[i].base];
-      if (&base != base_of("static") && &base != base_of("static, corrected")) continue;
+      if (&base != base_of("static") && &base != base_of(kCorrected) && &base != base_of(kBiasesCorrected)) continue;
       fixed.push_back(candidates[i]);
       places.push_back(i);
     }
@@ -240,22 +318,34 @@ void AutoSearch::Impl::join() {
   time_plan(base, fixed.what + ", " + plural(taken.size(), "more node") + " dynamic", plan, fixed.moved);
 }
 
-// A product alone between float nodes may cost more in conversions than its integers gain.
 void AutoSearch::Impl::refine() {
+  // A product alone between float nodes may cost more in conversions than its integers gain.
+  refine_by([](Plan& plan, std::vector<std::string>& moved) -> std::string {
+    const auto lone = lone_products(plan);
+    for (const std::string& node : lone) {
+      to_weights(plan, node, true, "alone between float nodes, its conversions cost more than its integers gain");
+      moved.push_back(node);
+    }
+    return lone.empty() || active_nodes(plan).empty() ? "" : plural(lone.size(), "lone product") + " as well";
+  });
+  // Fewer scales are a smaller file, and no slower.
+  refine_by([](Plan& plan, std::vector<std::string>&) -> std::string {
+    const std::size_t shared = share_scales(plan);
+    return shared == 0 ? "" : plural(shared, "weight") + " with one scale";
+  });
+}
+
+// A change of the best, which says what it did; "" for nothing.
+void AutoSearch::Impl::refine_by(const std::function<std::string(Plan&, std::vector<std::string>&)>& change) {
   const auto best = choose(candidates, budget);
-  if (!best || late()) return;
+  if (!best || candidates[*best].is_float) return;
   const AutoCandidate chosen = candidates[*best];
   const Base& base = *bases[chosen.base];
-  const auto lone = lone_products(chosen.plan);
-  if (lone.empty()) return;
   Plan plan = chosen.plan;
   auto moved = chosen.moved;
-  for (const std::string& node : lone) {
-    to_weights(plan, node, true, "alone between float nodes, its conversions cost more than its integers gain");
-    moved.push_back(node);
-  }
-  if (active_nodes(plan).empty() || !keeps_drift(ask(base.quantizer, plan, Effort::kDrift), budget)) return;
-  time_plan(base, chosen.what + ", " + plural(lone.size(), "lone product") + " as well", plan, moved);
+  const std::string what = change(plan, moved);
+  if (what.empty() || late() || !keeps_drift(ask(base.quantizer, plan, Effort::kDrift), budget)) return;
+  time_plan(base, chosen.what + ", " + what, plan, moved);
 }
 
 // One that may be faster and was timed in a noisy moment gets the same chance as the best.

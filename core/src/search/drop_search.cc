@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "octet/measure.h"
+#include "search/cuts.h"
 #include "search/plan_edits.h"
 #include "search/words.h"
 
@@ -16,6 +18,8 @@ namespace {
 constexpr double kFirstShare = 0.3, kLastShare = 1e-3;
 // Below this the output is hardly the model's any more, and leaving a single node out shows nothing.
 constexpr double kTellingDb = 6;
+// A part may have so much more or less than half of what is expected, for a better place to cut.
+constexpr double kUneven = 0.15;
 // How many nodes are looked at one by one.
 constexpr std::size_t kWeighed = 8, kPutBack = 12;
 
@@ -23,8 +27,21 @@ double noise(double db) { return std::pow(10, -db / 10); }
 
 }  // namespace
 
-DropSearch::DropSearch(Plan plan, double floor_db, Level first, Hooks hooks)
-    : plan_(std::move(plan)), floor_(floor_db), first_(first), hooks_(std::move(hooks)), nodes_(active_nodes(plan_)) {}
+DropSearch::DropSearch(Plan plan, double floor_db, Level first, const Guide& guide, Hooks hooks)
+    : plan_(std::move(plan)),
+      floor_(floor_db),
+      first_(first),
+      hooks_(std::move(hooks)),
+      nodes_(active_nodes(plan_)),
+      cuts_(cut_costs(plan_, nodes_, guide.blocks)),
+      expected_(guide.expected) {
+  double all = 0;
+  for (const std::string& node : nodes_) all += expected_.contains(node) ? expected_.at(node) : 0;
+  for (const std::string& node : nodes_) {
+    const double expected = all > 0 && expected_.contains(node) ? expected_.at(node) / all : 0;
+    share_.push_back(expected + 1 / static_cast<double>(nodes_.size()));
+  }
+}
 
 void DropSearch::run() {
   if (nodes_.empty()) return;
@@ -71,12 +88,30 @@ void DropSearch::split(double share) {
     }
     if (!worst || whole < share * noise(floor_)) return;
     hooks_.tell("finding the nodes that hurt", groups_.size(), nodes_.size());
-    const std::size_t middle = (worst->begin + worst->end) / 2;
+    const std::size_t middle = part(*worst);
     const Group left{worst->begin, middle, alone(worst->begin, middle)};
     const Group right{middle, worst->end, alone(middle, worst->end)};
     *worst = left;
     groups_.push_back(right);
   }
+}
+
+// Where about the same is expected on both sides; of such places the one where the fewest values cross.
+std::size_t DropSearch::part(const Group& group) const {
+  double whole = 0, before = 0;
+  for (std::size_t i = group.begin; i < group.end; ++i) whole += share_[i];
+  std::size_t best = group.begin + 1;
+  auto best_cost = std::make_tuple(1.0, 0, 1.0);
+  for (std::size_t i = group.begin + 1; i < group.end; ++i) {
+    before += share_[i - 1];
+    const double uneven = std::abs(before / whole - 0.5);
+    const bool even = uneven <= kUneven;
+    const auto cost = std::make_tuple(even ? 0.0 : uneven, even ? cuts_[i] : 0, uneven);
+    if (cost >= best_cost) continue;
+    best_cost = cost;
+    best = i;
+  }
+  return best;
 }
 
 // What the worst give back when they alone stay in float: parts do not always add up. Makes the order to go in.
@@ -210,10 +245,14 @@ std::string DropSearch::why(const std::string& node) const {
 std::vector<Sensitivity> DropSearch::sensitivities() const {
   std::vector<Sensitivity> list;
   for (const Group& group : groups_) {
+    double expected = 0;
+    for (std::size_t i = group.begin; i < group.end; ++i)
+      expected += expected_.contains(nodes_[i]) ? expected_.at(nodes_[i]) : 0;
     list.push_back({{nodes_.begin() + static_cast<std::ptrdiff_t>(group.begin),
                      nodes_.begin() + static_cast<std::ptrdiff_t>(group.end)},
                     group.alone_db,
-                    group.without_db});
+                    group.without_db,
+                    expected > 0 ? std::optional(-10 * std::log10(expected)) : std::nullopt});
   }
   std::stable_sort(list.begin(), list.end(),
                    [](const Sensitivity& a, const Sensitivity& b) { return a.alone_db < b.alone_db; });

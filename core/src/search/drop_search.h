@@ -1,7 +1,9 @@
 // Which nodes of a plan its loss comes from, and the fewest that must leave integers for a budget to hold.
 //
 // Rounding adds noise, and that of parts adds up about to that of the whole. So nodes are looked at in stretches, one
-// stretch alone in integers at a time; the noisiest is halved until what is left of stretches no longer matters.
+// stretch alone in integers at a time; the noisiest is parted until what is left of stretches no longer matters. What
+// is expected of each node decides where, so that the few that hurt stand alone soon; what is measured decides the
+// rest.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "octet/auto_search.h"
+#include "octet/prepare.h"
 
 namespace octet {
 
@@ -27,9 +30,14 @@ class DropSearch {
     std::function<bool()> late;
     std::function<void(const std::string& stage, std::size_t done, std::size_t total)> tell;
   };
+  // What is known of a plan before anything runs: may be nothing.
+  struct Guide {
+    std::map<std::string, double> expected;  // noise over power at the outputs, by node (expected_noise)
+    std::vector<BlockInfo> blocks;
+  };
   // `floor_db`: about what holds. `first`: what nodes that leave integers become, where that suffices; else float. The
   // hooks stay good as long as this.
-  DropSearch(Plan plan, double floor_db, Level first, Hooks hooks);
+  DropSearch(Plan plan, double floor_db, Level first, const Guide& guide, Hooks hooks);
 
   // From the beginning: what was measured before an engine broke it off costs nothing.
   void run();
@@ -51,6 +59,7 @@ class DropSearch {
   };
 
   void split(double share);
+  std::size_t part(const Group& group) const;
   void weigh();
   bool fewest(Level to);
   void put_back();
@@ -66,6 +75,9 @@ class DropSearch {
   Level first_;
   Hooks hooks_;
   std::vector<std::string> nodes_;  // in graph order
+  std::vector<double> share_;       // of what is expected in all, by node; evenly where nothing is
+  std::vector<int> cuts_;           // what parting before a node costs
+  std::map<std::string, double> expected_;
   double all_db_ = 0;
   std::vector<Group> groups_;
   std::vector<std::string> order_;  // single nodes, those first that must go first

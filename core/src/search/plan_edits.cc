@@ -166,8 +166,9 @@ std::vector<std::string> lone_products(const Plan& plan) {
   return lone;
 }
 
-Plan with_method(Plan plan, const Ranges& ranges, RangeMethod method) {
+Plan with_method(Plan plan, const Ranges& ranges, RangeMethod method, const std::string& value) {
   for (ActivationPlan& activation : plan.activations) {
+    if (!value.empty() && activation.tensor != value) continue;
     const auto found = ranges.tensors.find(activation.tensor);
     if (!activation.range || found == ranges.tensors.end() || !found->second.seen()) continue;
     const ChosenRange chosen =
@@ -176,6 +177,21 @@ Plan with_method(Plan plan, const Ranges& ranges, RangeMethod method) {
     activation.method = chosen.method;
   }
   return plan;
+}
+
+std::size_t share_scales(Plan& plan) {
+  std::set<std::string> in_integers;
+  for (const NodePlan& node : plan.nodes) {
+    if (node.action == Action::kStatic || node.action == Action::kDynamic)
+      in_integers.insert(node.weights.begin(), node.weights.end());
+  }
+  std::size_t shared = 0;
+  for (TensorPlan& tensor : plan.tensors) {
+    if (!tensor.axis || tensor.axes != 1 || tensor.block_size > 0 || !in_integers.contains(tensor.tensor)) continue;
+    tensor.axis.reset();
+    ++shared;
+  }
+  return shared;
 }
 
 }  // namespace octet

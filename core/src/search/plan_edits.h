@@ -39,7 +39,10 @@ int conversions(const Plan& plan);
 // Static products that read and write nothing but float around them: each pays for both conversions alone.
 std::vector<std::string> lone_products(const Plan& plan);
 
-// Ranges read anew by one method, where they came from samples.
-Plan with_method(Plan plan, const Ranges& ranges, RangeMethod method);
+// Ranges read anew by one method, where they came from samples; of one value, or of all with "".
+Plan with_method(Plan plan, const Ranges& ranges, RangeMethod method, const std::string& value = {});
+
+// One scale for a whole weight instead of one per channel, wherever integers allow either. Returns how many.
+std::size_t share_scales(Plan& plan);
 
 }  // namespace octet

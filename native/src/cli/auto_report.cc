@@ -128,6 +128,7 @@ std::string auto_report_json(const AutoReport& report, const AutoSearch& search)
   for (const Sensitivity& one : search.sensitivities()) {
     Json entry = {{"nodes", one.nodes}, {"alone_db", number_json(one.alone_db)}};
     if (one.without_db) entry["without_db"] = number_json(*one.without_db);
+    if (one.expected_db) entry["expected_db"] = number_json(*one.expected_db);
     json["sensitivity"].push_back(std::move(entry));
   }
   json["ended_early"] = search.ended_early() ? Json(*search.ended_early()) : Json(nullptr);
