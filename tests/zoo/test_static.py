@@ -84,6 +84,28 @@ def test_runs_in_the_browser_runtime(zoo, default, web):
     assert found >= native - WEB_AGREEMENT_DB
 
 
+MADE_WEIGHTS = [model["name"] for model in models("small") if model["name"].startswith("light_")]
+
+
+@pytest.mark.parametrize("name", MADE_WEIGHTS)
+def test_weights_that_are_made_while_it_runs_stay_in_float(zoo, web, name, tmp_path):
+    """Nothing is stored that could be quantized: whatever is asked for gives the same model, which runs everywhere."""
+    folder, entries = zoo
+    model, samples, ranges = folder / entries[name]["file"], folder / entries[name]["eval"], tmp_path / "ranges.json"
+    octet("calibrate", model, "--calib", samples, "--limit", "1", "-o", ranges).succeeded()
+    written = set()
+    for method, form, grain in itertools.product(METHODS, FORMATS, GRAINS):
+        asked = "--ranges", ranges, "--method", method, "--format", form, f"--{grain}", "--target", TARGET
+        said = octet("quantize", model, "-o", tmp_path / "out.onnx", "--no-verify", "--force", *asked).succeeded().stdout
+        assert "nothing was quantized" in said
+        written.add(sha256(tmp_path / "out.onnx"))
+    assert len(written) == 1
+    feeds, reference = (group[:1] for group in reference_of(zoo, name))
+    plain, optimized = (runtime.run_all(tmp_path / "out.onnx", feeds, level) for level in (False, True))
+    for outputs in (plain, optimized, web.run_all(tmp_path / "out.onnx", feeds)):
+        assert runtime.worst_sqnr(reference, outputs) > 80
+
+
 def every_form():
     if os.environ.get("OCTET_ZOO") != "all":
         return []
