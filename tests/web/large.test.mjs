@@ -80,6 +80,7 @@ test('a matrix that no page can hold is an error in words, and the page works on
     await page.getByRole('button', { name: 'Digits' }).click();
     await page.getByRole('button', { name: 'Quantize', exact: true }).click();
     await measured(page);
+    assert.deepEqual(strangers(opened.requests, opened.url), []);
   } finally {
     await opened.close();
     await browser.close();
