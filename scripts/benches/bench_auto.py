@@ -61,8 +61,10 @@ def running(made, path, data):
                 found[setting] = {"path": model, "db": compared["worst_sqnr_db"]}
                 continue
             except Failed as fault:
-                why = fault.last_line.removeprefix("octet: error: ").replace(f"{model.parent}/", "")
-        reasons.append(f"{setting}: {why[:100]}")
+                why = fault.last_line.replace(f"{model.parent}/", "").removeprefix(f"octet: error: {model.name}: ")
+                why = why.partition("; check the model")[0]
+        # The runtime names nodes and types between what it says first and last.
+        reasons.append(f"{setting}: {why if len(why) < 200 else f'{why[:100]} … {why[-80:]}'}")
     return found, "; ".join(reasons)
 
 
