@@ -78,6 +78,28 @@ TEST(AutoSearch, FindsExactlyTheLayersThatAreBad) {
   }
 }
 
+TEST(AutoSearch, AnEndOfTheModelIsTriedInsteadOfAnIsland) {
+  World world;
+  world.alone_db = {{"m2", 12}};
+  WorldEngine engine(world);
+  MeasurementLog log;
+  AutoSearch search(quantizer(), pictures::static_options(), {}, engine, log);
+  search.run();
+  const auto with = [&](const std::string& what) -> const AutoCandidate* {
+    for (const AutoCandidate& candidate : search.candidates()) {
+      if (candidate.what == what) return &candidate;
+    }
+    return nullptr;
+  };
+  const AutoCandidate *island = with("static, 1 node out of integers"),
+                      *end = with("static, first 3 nodes out of integers");
+  ASSERT_TRUE(island && end);
+  EXPECT_THAT(end->moved, ElementsAre("m0", "m1", "m2"));
+  EXPECT_GE(end->measured.sqnr_db, 25);
+  EXPECT_LT(end->conversions, island->conversions);
+  EXPECT_EQ(with("static, last 14 nodes out of integers"), nullptr) << "more than half in float";
+}
+
 TEST(AutoSearch, WhatDoesNotHurtEnoughStaysIn) {
   // Either of two is too much with the other, so that one of them has to go: the worse.
   World world;

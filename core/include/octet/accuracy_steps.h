@@ -18,8 +18,7 @@ class AccuracySteps {
   static constexpr std::size_t kCorrectionRuns = 64;
 
   // Which steps: `options`. The engine stays the caller's.
-  AccuracySteps(Quantizer quantizer, const PlanOptions& options, SearchEngine& engine,
-                std::size_t correction_runs = kCorrectionRuns);
+  AccuracySteps(Quantizer quantizer, const PlanOptions& options, SearchEngine& engine);
 
   // Takes the steps and fills the plan's ranges. What was measured then stands in the notes of the plan. Where the
   // engine cannot check, every step is taken as asked. Goes on where an engine broke it off.
@@ -67,7 +66,6 @@ class AccuracySteps {
 
   PlanOptions options_;
   SearchEngine& engine_;
-  std::size_t correction_runs_;
   Quantizer best_;
   std::size_t stage_ = 0;
   std::optional<Calibrated> calibrated_;  // once best_ has its ranges

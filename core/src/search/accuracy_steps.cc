@@ -13,9 +13,8 @@ constexpr const char* kCorrection = "bias-correction";
 
 }  // namespace
 
-AccuracySteps::AccuracySteps(Quantizer quantizer, const PlanOptions& options, SearchEngine& engine,
-                             std::size_t correction_runs)
-    : options_(options), engine_(engine), correction_runs_(correction_runs), best_(std::move(quantizer)) {}
+AccuracySteps::AccuracySteps(Quantizer quantizer, const PlanOptions& options, SearchEngine& engine)
+    : options_(options), engine_(engine), best_(std::move(quantizer)) {}
 
 void AccuracySteps::run() {
   const auto step = [this] {
@@ -94,7 +93,7 @@ void AccuracySteps::correct() {
     engine_.settle();
   }
   const auto& taps = correcting_->taps;
-  const std::size_t part = (taps.size() + correction_runs_ - 1) / correction_runs_;
+  const std::size_t part = (taps.size() + kCorrectionRuns - 1) / kCorrectionRuns;
   while (correcting_->done < taps.size()) {
     const std::size_t begin = correcting_->done, end = std::min(begin + part, taps.size());
     engine_.tell("correcting biases", begin, taps.size());

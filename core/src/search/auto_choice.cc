@@ -9,7 +9,7 @@ namespace octet {
 namespace {
 
 // Hardly slower: what less than this makes is not worth a larger file.
-constexpr double kTie = 0.95;
+constexpr double kTie = 0.98;
 // Hardly larger: what is nearer by as much as it likes may be so.
 constexpr double kAsSmall = 1.02;
 

@@ -23,7 +23,7 @@ struct AutoSearch::Impl {
   enum class Stage {
     kAnchors,
     kMethods,
-    kTensors,
+    kValues,
     kCorrections,
     kBiases,
     kFirstDrop,
@@ -109,11 +109,11 @@ struct AutoSearch::Impl {
   void anchors();
   void shrink();
   void methods();
-  void tensors();
+  void values();
+  void change(Base& base, Plan plan, const std::string& what, std::vector<std::string>& notes);
   void corrections();
   void biases();
-  void correct(Correcting& correcting, const Base& from, const PlanOptions& asked, std::size_t runs,
-               const std::string& name);
+  void correct(Correcting& correcting, const Base& from, const PlanOptions& asked, const std::string& name);
   DropSearch::Level first_level(const Base& base);
   DropSearch::Guide guide(const Base& base) const;
   void drop_from(std::size_t turn);

@@ -12,17 +12,7 @@ namespace {
 constexpr int kMostConfirmed = 4;
 // Of the time, what the first of two bases may take.
 constexpr double kFirstShare = 0.5;
-constexpr double kSmoothing = 0.5;
-// How many values are looked at one by one for another range, and what one must bring, in decibels.
-constexpr std::size_t kMostTensors = 4;
-constexpr double kWorthAMethod = 0.1;
-// Of the time, what may go into correcting biases; runs for it, and how much longer a run takes that is watched.
-constexpr double kBiasesShare = 0.15, kFewestBiasRuns = 4, kMostBiasRuns = 64, kWatchedRun = 3;
 constexpr const char* kFolded = "weights only, folded";
-
-std::string plural(std::size_t count, const std::string& word) {
-  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
-}
 
 }  // namespace
 
@@ -32,8 +22,8 @@ void AutoSearch::Impl::step() {
       return anchors();
     case Stage::kMethods:
       return methods();
-    case Stage::kTensors:
-      return tensors();
+    case Stage::kValues:
+      return values();
     case Stage::kCorrections:
       return corrections();
     case Stage::kBiases:
@@ -92,127 +82,6 @@ void AutoSearch::Impl::shrink() {
   whole(*base);
 }
 
-// The same ranges read another way: nearer at no cost.
-void AutoSearch::Impl::methods() {
-  Base* base = base_of("static");
-  if (!base || keeps(base)) return;
-  const auto ranges = learned.find(base->quantizer.fingerprint());
-  if (ranges == learned.end()) return;
-  Plan best = base->plan;
-  const double usual_db = ask(base->quantizer, best, Effort::kGlance).sqnr_db;
-  const std::string few = " on " + std::to_string(kGlanceSamples) + " samples";
-  double best_db = usual_db;
-  RangeMethod method_of_best = options.method;
-  std::vector<std::string> tried{"ranges by " + std::string(name_of(options.method)) + ": " + decibels(usual_db) + few};
-  for (const RangeMethod method : {RangeMethod::kMinMax, RangeMethod::kPercentile, RangeMethod::kEntropy}) {
-    if (late()) break;
-    engine.tell("trying ranges", 0, 1);
-    Plan plan = with_method(base->plan, ranges->second->ranges, method);
-    const double db = ask(base->quantizer, plan, Effort::kGlance).sqnr_db;
-    tried.push_back("ranges by " + std::string(name_of(method)) + ": " + decibels(db) + few);
-    if (db <= best_db) continue;
-    best_db = db;
-    best = std::move(plan);
-    method_of_best = method;
-  }
-  step_notes.insert(step_notes.end(), tried.begin(), tried.end());
-  if (best_db > usual_db) {
-    base->what = base->name + ", ranges by " + std::string(name_of(method_of_best));
-    base->quantizer.plan() = best;
-    base->plan = std::move(best);
-    base->whole.reset();
-  }
-}
-
-// The same tensor by tensor, where that is expected to matter most.
-void AutoSearch::Impl::tensors() {
-  Base* base = base_of("static");
-  if (!base) return;
-  whole(*base);
-  const auto ranges = learned.find(base->quantizer.fingerprint());
-  if (keeps(base) || ranges == learned.end()) return;
-  const ExpectedNoise expected(base->quantizer, base->plan, ranges->second->ranges);
-  Plan best = base->plan;
-  double best_db = ask(base->quantizer, best, Effort::kGlance).sqnr_db;
-  std::vector<std::string> changed;
-  for (const std::string& value : expected.doubtful_values(kMostTensors)) {
-    RangeMethod method_of_best = RangeMethod::kBest;
-    Plan best_of_value = best;
-    for (const RangeMethod method : {RangeMethod::kMinMax, RangeMethod::kPercentile, RangeMethod::kEntropy}) {
-      if (late()) break;
-      engine.tell("trying ranges tensor by tensor", 0, 1);
-      Plan plan = with_method(best, ranges->second->ranges, method, value);
-      const double db = ask(base->quantizer, plan, Effort::kGlance).sqnr_db;
-      if (db < best_db + kWorthAMethod) continue;
-      best_db = db;
-      best_of_value = std::move(plan);
-      method_of_best = method;
-    }
-    if (method_of_best == RangeMethod::kBest) continue;
-    best = std::move(best_of_value);
-    changed.push_back(value + " by " + std::string(name_of(method_of_best)) + ": " + decibels(best_db) + " on " +
-                      std::to_string(kGlanceSamples) + " samples");
-  }
-  if (changed.empty()) return;
-  for (const std::string& line : changed) step_notes.push_back("the range of " + line);
-  base->what += ", " + plural(changed.size(), "range") + " read otherwise";
-  base->quantizer.plan() = best;
-  base->plan = std::move(best);
-  base->whole.reset();
-}
-
-// What was begun is ended; what it made of the base is a base of its own: candidates are of the model as it was.
-void AutoSearch::Impl::correct(Correcting& correcting, const Base& from, const PlanOptions& asked, std::size_t runs,
-                               const std::string& name) {
-  if (!correcting.steps) {
-    correcting.steps = std::make_unique<AccuracySteps>(from.quantizer.copy(), asked, asking, runs);
-    correcting.notes_before = from.quantizer.plan().notes.size();
-  }
-  correcting.steps->run();
-  if (correcting.done) return;
-  correcting.done = true;
-  const Plan& before = from.quantizer.plan();
-  const Plan& plan = correcting.steps->quantizer().plan();
-  for (std::size_t i = correcting.notes_before; i < plan.notes.size(); ++i) step_notes.push_back(plan.notes[i]);
-  if (plan.equalized == before.equalized && plan.smoothed.size() == before.smoothed.size() && plan.corrections.empty())
-    return;
-  bases.push_back(std::make_unique<Base>(Base{name, name, correcting.steps->quantizer().copy(), plan}));
-}
-
-void AutoSearch::Impl::corrections() {
-  Base* base = base_of("static");
-  if (!base) return;
-  whole(*base);
-  if (corrected.steps || (!keeps(base) && !late())) {
-    PlanOptions asked = options;
-    asked.mode = Mode::kStatic;
-    asked.equalize = true;
-    asked.smooth_quant = kSmoothing;
-    correct(corrected, *base, asked, 0, kCorrected);
-  }
-  if (Base* better = base_of(kCorrected)) whole(*better);
-}
-
-// Every run over the samples counts here: as many as a part of the time allows, none where that would be too few.
-void AutoSearch::Impl::biases() {
-  Base* base = base_of(kCorrected) ? base_of(kCorrected) : base_of("static");
-  if (!base) return;
-  const auto ranges = learned.find(base->quantizer.fingerprint());
-  if (biased.steps || (!keeps(base) && ranges != learned.end() && !late())) {
-    const double samples = static_cast<double>(ranges->second->ranges.samples);
-    const double run = kWatchedRun * samples * candidates[*base->whole].measured.float_ms / 1000;
-    const double runs = std::min(run > 0 ? kBiasesShare * budget.seconds / run - 1 : kMostBiasRuns, kMostBiasRuns);
-    PlanOptions asked = options;
-    asked.mode = Mode::kStatic;
-    asked.bias_correction = true;
-    if (runs >= kFewestBiasRuns)
-      correct(biased, *base, asked, static_cast<std::size_t>(runs), kBiasesCorrected);
-    else
-      step_notes.push_back("bias-correction: not tried, a run over the samples takes too much of the time");
-  }
-  if (Base* better = base_of(kBiasesCorrected)) whole(*better);
-}
-
 // The base that is nearest first: it needs the fewest looks, and what comes of it may settle the other.
 void AutoSearch::Impl::drop_from(std::size_t turn) {
   if (!drop_order) {
@@ -267,12 +136,20 @@ void AutoSearch::Impl::drop(Base* base) {
     base->drop =
         std::make_unique<DropSearch>(base->plan, budget.min_sqnr_db, first_level(*base), guide(*base), hooks(*base));
   base->drop->run();
-  if (!base->drop->reached()) return;
-  if (active_nodes(base->drop->plan()).empty()) return;  // that is the float model
-  const auto moved = base->drop->moved();
-  time_plan(*base, base->what + ", " + plural(moved.size(), "node") + " out of integers", base->drop->plan(), moved);
-  if (const auto mixed = base->drop->mixed())
-    time_plan(*base, base->what + ", " + plural(moved.size(), "node") + " in other forms", *mixed, moved);
+  if (base->drop->reached() && !active_nodes(base->drop->plan()).empty()) {  // else that is the float model
+    const auto moved = base->drop->moved();
+    time_plan(*base, base->what + ", " + plural(moved.size(), "node") + " out of integers", base->drop->plan(), moved);
+    if (const auto mixed = base->drop->mixed())
+      time_plan(*base, base->what + ", " + plural(moved.size(), "node") + " in other forms", *mixed, moved);
+    // More nodes, but no island of floats between integers.
+    for (const auto end : {DropSearch::End::kFirst, DropSearch::End::kLast}) {
+      const auto out = base->drop->end_out(end);
+      if (out.empty()) continue;
+      const std::string which = end == DropSearch::End::kFirst ? ", first " : ", last ";
+      time_plan(*base, base->what + which + plural(out.size(), "node") + " out of integers", base->drop->without(out),
+                out);
+    }
+  }
 }
 
 // Activations of 16 bits are near, and slow where the runtime has no kernel for them: only where 8 bits gave nothing.

@@ -8,6 +8,7 @@
 
 #include "octet/measure.h"
 #include "search/cuts.h"
+#include "search/fewest.h"
 #include "search/plan_edits.h"
 #include "search/words.h"
 
@@ -140,28 +141,40 @@ void DropSearch::weigh() {
   for (const Group* group : singles) order_.push_back(nodes_[group->begin]);
 }
 
-// Doubling finds a number of the worst nodes that suffices, halving the smallest that does.
 bool DropSearch::fewest(Level to) {
-  if (order_.empty()) return false;
   hooks_.tell("finding how many must go", 0, 1);
+  const auto count = how_many(order_, order_.size(), to);
+  if (!count) return false;
+  moved_.assign(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(*count));
+  for (const std::string& node : moved_) levels_[node] = to;
+  return true;
+}
+
+std::optional<std::size_t> DropSearch::how_many(const std::vector<std::string>& order, std::size_t most,
+                                                Level to) const {
   const auto suffice = [&](std::size_t count) {
     Levels levels;
-    for (std::size_t i = 0; i < count; ++i) levels[order_[i]] = to;
+    for (std::size_t i = 0; i < count; ++i) levels[order[i]] = to;
     return holds(levels);
   };
-  std::size_t low = 0, high = 1;
-  while (!suffice(high)) {
-    if (high == order_.size()) return false;
-    low = high;
-    high = hooks_.late() ? order_.size() : std::min(order_.size(), 2 * high);
-  }
-  while (high - low > 1 && !hooks_.late()) {
-    const std::size_t middle = (low + high) / 2;
-    (suffice(middle) ? high : low) = middle;
-  }
-  for (std::size_t i = 0; i < high; ++i) levels_[order_[i]] = to;
-  moved_.assign(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(high));
-  return true;
+  return octet::fewest(most, suffice, hooks_.late);
+}
+
+std::vector<std::string> DropSearch::end_out(End end) const {
+  if (!reached_ || hooks_.late() || conversions(plan()) <= conversions(plan_)) return {};
+  hooks_.tell("leaving one end in float", 0, 1);
+  std::vector<std::string> order = nodes_;
+  if (end == End::kLast) std::reverse(order.begin(), order.end());
+  // More than half of a model in float gains nothing.
+  const auto count = how_many(order, order.size() / 2, levels_.at(moved_.front()));
+  order.resize(count.value_or(0));
+  return order;
+}
+
+Plan DropSearch::without(const std::vector<std::string>& nodes) const {
+  Levels levels;
+  for (const std::string& node : nodes) levels[node] = levels_.at(moved_.front());
+  return with(levels);
 }
 
 // All but the last may turn out not to be needed once it is gone too.

@@ -47,6 +47,11 @@ class DropSearch {
   // The same with matrices in integers whose ranges are found while they run, where that holds.
   std::optional<Plan> mixed() const;
   std::vector<std::string> moved() const;  // worst first
+  // Where what was found leaves islands of floats between integers: the fewest nodes at one end of the model that would
+  // do as well. Empty where there are none.
+  enum class End { kFirst, kLast };
+  std::vector<std::string> end_out(End end) const;
+  Plan without(const std::vector<std::string>& nodes) const;  // once reached
   std::vector<Sensitivity> sensitivities() const;
 
  private:
@@ -62,6 +67,7 @@ class DropSearch {
   std::size_t part(const Group& group) const;
   void weigh();
   bool fewest(Level to);
+  std::optional<std::size_t> how_many(const std::vector<std::string>& order, std::size_t most, Level to) const;
   void put_back();
   void soften(Levels& levels, Level to, std::vector<std::string> nodes);
   bool holds(const Levels& levels) const;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "octet/measure.h"
+#include "search/fewest.h"
 #include "search/plan_edits.h"
 #include "search/words.h"
 
@@ -55,19 +56,11 @@ void FloorSearch::rank() {
   ranked_ = true;
 }
 
-// Doubling finds a number of the worst nodes that suffices, halving the smallest that does.
 bool FloorSearch::fewest(int steps) {
-  std::size_t low = 0, high = 1;
-  while (!holds(high, steps)) {
-    if (high == suspects_.size()) return false;
-    low = high;
-    high = engine_.out_of_time() ? suspects_.size() : std::min(suspects_.size(), 2 * high);
-  }
-  while (high - low > 1 && !engine_.out_of_time()) {
-    const std::size_t middle = (low + high) / 2;
-    (holds(middle, steps) ? high : low) = middle;
-  }
-  for (std::size_t i = 0; i < high; ++i) {
+  const auto count = octet::fewest(
+      suspects_.size(), [&](std::size_t many) { return holds(many, steps); }, [this] { return engine_.out_of_time(); });
+  if (!count) return false;
+  for (std::size_t i = 0; i < *count; ++i) {
     const std::string why = "alone it brings the output to " + decibels(suspects_[i].sqnr_db);
     for (auto& node : retreat_node(plan_, suspects_[i].node, steps, why)) changed_.push_back(std::move(node));
   }

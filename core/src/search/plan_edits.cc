@@ -128,6 +128,12 @@ std::vector<std::string> take_dynamic(Plan& plan, const Plan& dynamic, const std
   return taken;
 }
 
+std::size_t static_products(const Plan& plan) {
+  return static_cast<std::size_t>(std::count_if(plan.nodes.begin(), plan.nodes.end(), [](const NodePlan& node) {
+    return node.action == Action::kStatic && is_product(node.op);
+  }));
+}
+
 Plan all_float(Plan plan) {
   for (NodePlan& node : plan.nodes) {
     node.action = Action::kKeep;

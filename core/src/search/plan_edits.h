@@ -31,6 +31,9 @@ bool to_dynamic(Plan& plan, const std::string& node, const std::string& why);
 // Nodes that are not in integers become dynamic where another plan of the same model has them so. Returns which; none
 // that shares a stored tensor with a node that stays.
 std::vector<std::string> take_dynamic(Plan& plan, const Plan& dynamic, const std::vector<std::string>& but);
+// Products in integers with ranges from samples.
+std::size_t static_products(const Plan& plan);
+
 // Nothing of the model in few bits.
 Plan all_float(Plan plan);
 

@@ -15,6 +15,10 @@ std::string decibels(double db) {
   return text;
 }
 
+std::string plural(std::size_t count, const std::string& word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
 std::string shortest(double value) {
   std::string text = nlohmann::json(value).dump();
   if (text.ends_with(".0")) text.resize(text.size() - 2);
