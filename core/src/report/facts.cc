@@ -5,6 +5,7 @@
 
 #include "model/graph_view.h"
 #include "model/tensor_access.h"
+#include "octet/json_text.h"
 
 namespace octet {
 namespace {
@@ -170,7 +171,7 @@ std::string facts_to_json(const ModelFacts& facts) {
   for (const auto& tensor : facts.largest)
     json["largest"].push_back(
         {{"name", tensor.name}, {"type", tensor.type}, {"shape", tensor.shape}, {"bytes", tensor.bytes}});
-  return json.dump(1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json, 1);
 }
 
 }  // namespace octet

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "octet/json_text.h"
 #include "octet/report.h"
 
 namespace octet {
@@ -9,7 +10,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json figures(const OutputDrift& output) {
   Json entry = {{"comparable", output.comparable},
@@ -33,7 +33,7 @@ std::string drift_to_json(const std::vector<OutputDrift>& outputs) {
     entry.update(figures(output));
     list.push_back(std::move(entry));
   }
-  return text_of(list);
+  return json_text(list);
 }
 
 std::string layers_to_json(const LayersResult& layers) {
@@ -60,41 +60,41 @@ std::string layers_to_json(const LayersResult& layers) {
                        {"max_abs_error", number(weight.max_abs_error)},
                        {"max_abs", number(weight.max_abs)}});
   }
-  return text_of({{"names_of_prepared_model", layers.prepared},
-                  {"samples", layers.samples},
-                  {"samples_description", layers.samples_description},
-                  {"float_values", layers.float_values},
-                  {"rounded", layers.rounded},
-                  {"rounded_matched", layers.rounded_matched},
-                  {"weights_unmatched", layers.weights_unmatched},
-                  {"runs", layers.slices},
-                  {"values", std::move(values)},
-                  {"weights", std::move(weights)}});
+  return json_text({{"names_of_prepared_model", layers.prepared},
+                    {"samples", layers.samples},
+                    {"samples_description", layers.samples_description},
+                    {"float_values", layers.float_values},
+                    {"rounded", layers.rounded},
+                    {"rounded_matched", layers.rounded_matched},
+                    {"weights_unmatched", layers.weights_unmatched},
+                    {"runs", layers.slices},
+                    {"values", std::move(values)},
+                    {"weights", std::move(weights)}});
 }
 
 std::string latency_to_json(const LatencyStats& stats) {
-  return text_of({{"runs", stats.runs},
-                  {"median_ms", stats.median_ms},
-                  {"mean_ms", stats.mean_ms},
-                  {"min_ms", stats.min_ms},
-                  {"max_ms", stats.max_ms},
-                  {"p90_ms", stats.p90_ms},
-                  {"stddev_ms", stats.stddev_ms},
-                  {"mad_ms", stats.mad_ms}});
+  return json_text({{"runs", stats.runs},
+                    {"median_ms", stats.median_ms},
+                    {"mean_ms", stats.mean_ms},
+                    {"min_ms", stats.min_ms},
+                    {"max_ms", stats.max_ms},
+                    {"p90_ms", stats.p90_ms},
+                    {"stddev_ms", stats.stddev_ms},
+                    {"mad_ms", stats.mad_ms}});
 }
 
 std::string speedup_to_json(const Speedup& speedup) {
-  return text_of({{"ratio", speedup.ratio}, {"low", speedup.low}, {"high", speedup.high}});
+  return json_text({{"ratio", speedup.ratio}, {"low", speedup.low}, {"high", speedup.high}});
 }
 
 std::string verdict_to_json(const Verdict& verdict, const Explanation& explanation) {
   Json next = Json::array();
   for (const Advice& advice : explanation.next) next.push_back({{"code", advice.code}, {"text", advice.text}});
-  return text_of({{"judgement", name_of(verdict.judgement)},
-                  {"decided_by", name_of(verdict.decided_by)},
-                  {"sentence", verdict.sentence},
-                  {"why", explanation.why},
-                  {"next", std::move(next)}});
+  return json_text({{"judgement", name_of(verdict.judgement)},
+                    {"decided_by", name_of(verdict.decided_by)},
+                    {"sentence", verdict.sentence},
+                    {"why", explanation.why},
+                    {"next", std::move(next)}});
 }
 
 }  // namespace octet

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "octet/error.h"
+#include "octet/json_text.h"
 #include "octet/plan.h"
 
 namespace octet {
@@ -239,7 +240,7 @@ std::string plan_to_json(const Plan& plan) {
     json["corrections"].push_back({{"node", entry.node}, {"values", entry.values}});
   for (const KeptTensor& tensor : plan.kept)
     json["kept"].push_back({{"tensor", tensor.tensor}, {"bytes", tensor.bytes}, {"why", tensor.why}});
-  return json.dump(1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json, 1);
 }
 
 Plan plan_from_json(std::string_view text) {

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "octet/json_text.h"
 #include "octet/report.h"
 
 namespace octet {
@@ -16,7 +17,7 @@ std::string preparation_json(const ModelFacts& before, const ModelFacts& after, 
     json["passes"].push_back({{"pass", pass.pass}, {"changes", pass.changes}, {"notes", pass.notes}});
   json["shapes"] = {{"values", shapes.values}, {"typed", shapes.typed},     {"ranked", shapes.ranked},
                     {"shaped", shapes.shaped}, {"missing", shapes.missing}, {"note", shapes.note}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json, 1);
 }
 
 }  // namespace octet

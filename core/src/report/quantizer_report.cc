@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "octet/json_text.h"
 #include "octet/report.h"
 
 namespace octet {
@@ -44,7 +45,7 @@ std::string quantizer_report_json(Quantizer& quantizer, std::optional<std::uint6
   for (const KeptTensor& tensor : plan.kept) {
     json["sizes"]["left_float"].push_back({{"name", tensor.tensor}, {"bytes", tensor.bytes}, {"why", tensor.why}});
   }
-  return json.dump(1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json, 1);
 }
 
 }  // namespace octet

@@ -5,6 +5,7 @@
 #include "calibrate/exact_sum.h"
 #include "calibrate/histogram.h"
 #include "octet/error.h"
+#include "octet/json_text.h"
 #include "octet/ranges.h"
 
 namespace octet {
@@ -156,14 +157,13 @@ class RangesJson {
 
 std::string ranges_to_json(const Ranges& ranges) {
   const Json head{{"octet_ranges", 1}, {"model", ranges.model}, {"samples", ranges.samples}};
-  const auto dump = [](const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); };
   // One line per tensor.
-  std::string text = dump(head);
+  std::string text = json_text(head);
   text.pop_back();
   text += ",\"tensors\":[";
   for (const auto& [name, observed] : ranges.tensors) {
     text += text.back() == '[' ? "\n" : ",\n";
-    text += dump(RangesJson::write(name, observed));
+    text += json_text(RangesJson::write(name, observed));
   }
   return text + "\n]}\n";
 }

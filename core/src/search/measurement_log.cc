@@ -3,6 +3,7 @@
 
 #include "octet/auto_engine.h"
 #include "octet/error.h"
+#include "octet/json_text.h"
 
 namespace octet {
 namespace {
@@ -72,7 +73,7 @@ void MeasurementLog::add(const std::string& key, Measurement measured) { entries
 std::string MeasurementLog::to_json() const {
   Json json = {{"format", kFormat}, {"context", context_}, {"measurements", Json::object()}};
   for (const auto& [key, measured] : entries_) json["measurements"][key] = octet::to_json(measured);
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 void MeasurementLog::read_json(std::string_view text) {

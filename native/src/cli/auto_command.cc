@@ -15,7 +15,6 @@
 #include "cli/range_source.h"
 #include "cli/terminal.h"
 #include "cli/text_file.h"
-#include "data/mapped_file.h"
 #include "engine/environment.h"
 #include "octet/auto_search.h"
 #include "octet/error.h"
@@ -138,11 +137,8 @@ class AutoRun {
   }
 
   void read_log(MeasurementLog& log) const {
-    const auto file = open_file(options_.log);
-    std::string text(file->size(), ' ');
-    file->read(0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
     try {
-      log.read_json(text);
+      log.read_json(read_text_file(options_.log));
     } catch (const Error& fault) {
       throw Error(fault.code(), options_.log, fault.problem(), fault.next());
     }

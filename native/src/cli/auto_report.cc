@@ -9,6 +9,7 @@
 #include "cli/speed_reason.h"
 #include "cli/terminal.h"
 #include "engine/measure_json.h"
+#include "octet/json_text.h"
 #include "octet/plan.h"
 
 namespace octet {
@@ -136,7 +137,7 @@ std::string auto_report_json(const AutoReport& report, const AutoSearch& search)
     json["verify"] = to_json(report.verify);
     json["plan"] = Json::parse(plan_to_json(chosen->plan));
   }
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 }  // namespace octet

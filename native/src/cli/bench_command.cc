@@ -10,6 +10,7 @@
 #include "engine/bench.h"
 #include "octet/error.h"
 #include "octet/facts.h"
+#include "octet/json_text.h"
 #include "report/report_page.h"
 
 namespace octet {
@@ -53,7 +54,7 @@ void run(const BenchOptions& options) {
     page.emplace(options.html, options.force);
   }
   const BenchResult result = bench(job);
-  const std::string report = to_json(result).dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string report = json_text(to_json(result), 1);
   if (page) {
     append_text(*page, report_page({place_from_json(nlohmann::json::parse(report), "octet bench")}));
     page->commit();

@@ -14,6 +14,7 @@
 #include "engine/calibrate.h"
 #include "engine/process_memory.h"
 #include "octet/error.h"
+#include "octet/json_text.h"
 #include "octet/quantizer.h"
 
 namespace octet {
@@ -124,7 +125,7 @@ void calibrate(const CalibrateOptions& options) {
     json["observe_seconds"] = result.observe_seconds;
     json["peak_bytes"] = own_peak_bytes();
     json["notes"] = result.notes;
-    std::cout << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+    std::cout << json_text(json, 1) << "\n";
     return;
   }
   std::cout << fmt::format("{} → {}\nranges of {} values, {}\n", options.model, options.output,

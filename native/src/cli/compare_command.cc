@@ -14,6 +14,7 @@
 #include "engine/verify.h"
 #include "octet/error.h"
 #include "octet/facts.h"
+#include "octet/json_text.h"
 
 namespace octet {
 namespace {
@@ -77,7 +78,7 @@ void run(const CompareOptions& options) {
     nlohmann::json document = to_json(result);
     if (layers.layers) document["layers"] = layers_json(*layers.layers);
     if (!layers.exclusions.empty()) document["exclusions"] = exclusions_json(layers.exclusions);
-    std::cout << document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    std::cout << json_text(document, 1) << "\n";
   } else {
     std::vector<std::vector<std::string>> rows = {
         {"output", "SQNR", "cosine", "largest error", "largest value", "top-1 agreement"}};

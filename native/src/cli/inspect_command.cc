@@ -10,6 +10,7 @@
 #include "cli/prepare_report.h"
 #include "cli/terminal.h"
 #include "octet/error.h"
+#include "octet/json_text.h"
 #include "octet/quantizer.h"
 #include "octet/report.h"
 
@@ -72,7 +73,7 @@ void run(const InspectOptions& options) {
     json["blocks"] = Json::array();
     for (const BlockInfo& block : quantizer.blocks())
       json["blocks"].push_back({{"kind", block.kind}, {"nodes", block.nodes}, {"output", block.output}});
-    std::cout << json.dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+    std::cout << json_text(json, 1) << "\n";
     return;
   }
   std::cout << facts_text(quantizer.facts()) << coverage_text(quantizer.shapes()) << blocks_text(quantizer);

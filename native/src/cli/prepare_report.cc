@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal.h"
+#include "octet/json_text.h"
 #include "octet/report.h"
 
 namespace octet {
@@ -88,10 +89,9 @@ std::string prepare_report_json(const PrepareReport& report) {
   Json json{{"octet", OCTET_VERSION}, {"input", report.input}, {"output", report.output}};
   json.update(
       Json::parse(preparation_json(report.before, report.after, report.output_bytes, report.passes, report.shapes)));
-  json["verify"] = report.verify
-                       ? Json::parse(to_json(*report.verify).dump(-1, ' ', false, Json::error_handler_t::replace))
-                       : Json{{"verified", false}, {"why", "--no-verify"}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  json["verify"] = report.verify ? Json::parse(json_text(to_json(*report.verify)))
+                                 : Json{{"verified", false}, {"why", "--no-verify"}};
+  return json_text(json, 1) + "\n";
 }
 
 }  // namespace octet

@@ -11,6 +11,7 @@
 #include "cli/verdict_lines.h"
 #include "engine/environment.h"
 #include "engine/measure_json.h"
+#include "octet/json_text.h"
 #include "octet/report.h"
 
 namespace octet {
@@ -173,13 +174,12 @@ std::string quantize_report_json(const QuantizeReport& report, Quantizer& quanti
   json["min_sqnr_db"] = report.thresholds.min_sqnr_db;
   json["thresholds"] = thresholds_json(report.thresholds);
   if (const std::string why = report.verify ? speed_reason(*report.verify) : ""; !why.empty()) json["speed"] = why;
-  json["verify"] = report.verify
-                       ? Json::parse(to_json(*report.verify).dump(-1, ' ', false, Json::error_handler_t::replace))
-                       : Json{{"verified", false}, {"why", "--no-verify"}};
+  json["verify"] = report.verify ? Json::parse(json_text(to_json(*report.verify)))
+                                 : Json{{"verified", false}, {"why", "--no-verify"}};
   if (report.verify) json["environment"] = to_json(this_environment());
   const Judged judgement = judged(report, quantizer.plan());
   json["verdict"] = Json::parse(verdict_to_json(judgement.verdict, judgement.explanation));
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json, 1) + "\n";
 }
 
 }  // namespace octet

@@ -8,6 +8,7 @@
 #include "cli/terminal.h"
 #include "cli/text_file.h"
 #include "octet/error.h"
+#include "octet/json_text.h"
 #include "report/merge.h"
 #include "report/report_page.h"
 
@@ -61,10 +62,7 @@ void run(const ReportOptions& options) {
   for (const std::string& report : options.reports) places.push_back(place_from_json(read_report_file(report), report));
   OutputFile page(options.output, options.force);
   append_text(page, report_page(places));
-  if (!options.json.empty())
-    write_text_file(options.json,
-                    comparison_json(places).dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
-                    options.force);
+  if (!options.json.empty()) write_text_file(options.json, json_text(comparison_json(places), 1) + "\n", options.force);
   page.commit();
   std::cout << fmt::format("{} report{} → {}\n", places.size(), places.size() == 1 ? "" : "s", options.output)
             << summary(places);

@@ -11,6 +11,7 @@
 #include "engine/child_process.h"
 #include "engine/environment.h"
 #include "engine/measure_json.h"
+#include "octet/json_text.h"
 
 namespace octet {
 namespace {
@@ -18,7 +19,6 @@ namespace {
 using nlohmann::json;
 
 // Paths and the runtime's messages need not be UTF-8; JSON must be.
-std::string text_of(const json& document) { return document.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 std::string ending(const ChildResult& child, const ChildWords& words, double timeout_seconds) {
   if (child.timed_out) return fmt::format("{} took longer than {:.0f} s", words.work, timeout_seconds);
@@ -60,7 +60,7 @@ class TellingChild {
 
 ChildAnswer ask_child(const char* command, const json& question, const ChildWords& words, double timeout_seconds,
                       const std::filesystem::path& executable, const ChildListener* listener) {
-  ChildProcess child({command}, text_of(question), executable);
+  ChildProcess child({command}, json_text(question), executable);
   ChildResult ended;
   if (listener != nullptr) {
     TellingChild telling(*listener);
@@ -93,14 +93,14 @@ int answer_parent(const char* where, const std::function<json(const json&, const
   try {
     const std::string input{std::istreambuf_iterator<char>(std::cin), {}};
     reply["result"] =
-        work(json::parse(input), [](const json& news) { std::cout << text_of(news) << "\n"
+        work(json::parse(input), [](const json& news) { std::cout << json_text(news) << "\n"
                                                                   << std::flush; });
   } catch (const Error& error) {
     reply["error"] = error_json(error);
   } catch (const std::exception& exception) {
     reply["error"] = error_json(Error(ErrorCode::kInternal, where, exception.what()));
   }
-  std::cout << text_of(reply) << std::flush;
+  std::cout << json_text(reply) << std::flush;
   return std::cout ? 0 : 1;
 }
 

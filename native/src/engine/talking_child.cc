@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "engine/measure_json.h"
+#include "octet/json_text.h"
 
 namespace octet {
 namespace {
@@ -24,9 +25,7 @@ using nlohmann::json;
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Paths and the runtime's messages need not be UTF-8; JSON must be. A line break in it is always escaped.
-std::string line_of(const json& document) {
-  return document.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
-}
+std::string line_of(const json& document) { return json_text(document) + "\n"; }
 
 bool wait_for(int socket, short events, double deadline) {
   while (true) {

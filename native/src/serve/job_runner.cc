@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/child_json.h"
+#include "octet/json_text.h"
 
 namespace octet {
 namespace {
@@ -41,8 +42,6 @@ json error_answer(const Error& error) {
   return error_answer(std::string(code_name(error.code())), error.where(), error.problem(), error.next());
 }
 
-std::string wire_text(const json& document) { return document.dump(-1, ' ', false, json::error_handler_t::replace); }
-
 std::shared_ptr<JobRunner::Turn> JobRunner::take_turn() {
   if (busy_.exchange(true)) return nullptr;
   return std::make_shared<Turn>(busy_);
@@ -52,7 +51,7 @@ void JobRunner::stream(std::shared_ptr<Turn> turn, Job job, std::function<bool()
   const auto run = [turn = std::move(turn), job = std::move(job), ending = std::move(ending)](std::size_t,
                                                                                               httplib::DataSink& sink) {
     const auto say = [&](const json& line) {
-      const std::string text = wire_text(line) + "\n";
+      const std::string text = json_text(line) + "\n";
       return sink.write(text.data(), text.size());
     };
     bool heard = true;

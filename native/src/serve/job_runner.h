@@ -19,8 +19,6 @@ namespace octet {
 nlohmann::json error_answer(const std::string& code, const std::string& where, const std::string& problem,
                             const std::string& next);
 nlohmann::json error_answer(const Error& error);
-// What goes over the wire; names and messages need not be UTF-8, JSON must be.
-std::string wire_text(const nlohmann::json& document);
 
 class JobRunner {
  public:

@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/environment.h"
 #include "octet/error.h"
+#include "octet/json_text.h"
 #include "serve/job_child.h"
 #include "serve/page_files.h"
 
@@ -47,7 +48,7 @@ RequestHead head_of(const httplib::Request& request) {
 
 void answer(httplib::Response& response, int status, const json& document) {
   response.status = status;
-  response.set_content(wire_text(document), "application/json");
+  response.set_content(json_text(document), "application/json");
 }
 
 void answer(httplib::Response& response, const Refusal& refusal) {
