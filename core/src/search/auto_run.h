@@ -31,7 +31,8 @@ struct AutoSearch::Impl {
     kWide,
     kWeights,
     kJoin,
-    kRefine,
+    kLoneProducts,
+    kScales,
     kConfirm,
     kDone
   };
@@ -121,8 +122,9 @@ struct AutoSearch::Impl {
   void widen();
   void drop_weights();
   void join();
-  void refine();
-  void refine_by(const std::function<std::string(Plan&, std::vector<std::string>&)>& change);
+  void lone_products_out();
+  void fewer_scales();
+  void refine(const std::function<std::string(Plan&, std::vector<std::string>&)>& change);
   void confirm();
 
   Quantizer given;

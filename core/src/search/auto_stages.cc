@@ -38,8 +38,10 @@ void AutoSearch::Impl::step() {
       return drop_weights();
     case Stage::kJoin:
       return join();
-    case Stage::kRefine:
-      return refine();
+    case Stage::kLoneProducts:
+      return lone_products_out();
+    case Stage::kScales:
+      return fewer_scales();
     case Stage::kConfirm:
       return confirm();
     case Stage::kDone:
@@ -195,9 +197,9 @@ void AutoSearch::Impl::join() {
   time_plan(base, fixed.what + ", " + plural(taken.size(), "more node") + " dynamic", plan, fixed.moved);
 }
 
-void AutoSearch::Impl::refine() {
-  // A product alone between float nodes may cost more in conversions than its integers gain.
-  refine_by([](Plan& plan, std::vector<std::string>& moved) -> std::string {
+// A product alone between float nodes may cost more in conversions than its integers gain.
+void AutoSearch::Impl::lone_products_out() {
+  refine([](Plan& plan, std::vector<std::string>& moved) -> std::string {
     const auto lone = lone_products(plan);
     for (const std::string& node : lone) {
       to_weights(plan, node, true, "alone between float nodes, its conversions cost more than its integers gain");
@@ -205,15 +207,19 @@ void AutoSearch::Impl::refine() {
     }
     return lone.empty() || active_nodes(plan).empty() ? "" : plural(lone.size(), "lone product") + " as well";
   });
-  // Fewer scales are a smaller file, and no slower.
-  refine_by([](Plan& plan, std::vector<std::string>&) -> std::string {
+}
+
+// Fewer scales are a smaller file, and no slower.
+void AutoSearch::Impl::fewer_scales() {
+  refine([](Plan& plan, std::vector<std::string>&) -> std::string {
     const std::size_t shared = share_scales(plan);
     return shared == 0 ? "" : plural(shared, "weight") + " with one scale";
   });
 }
 
-// A change of the best, which says what it did; "" for nothing.
-void AutoSearch::Impl::refine_by(const std::function<std::string(Plan&, std::vector<std::string>&)>& change) {
+// A change of the best, which says what it did; "" for nothing. Once per stage: it adds to what the best is chosen
+// from.
+void AutoSearch::Impl::refine(const std::function<std::string(Plan&, std::vector<std::string>&)>& change) {
   const auto best = choose(candidates, budget);
   if (!best || candidates[*best].is_float) return;
   const AutoCandidate chosen = candidates[*best];
