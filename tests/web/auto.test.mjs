@@ -2,27 +2,12 @@
 // can be taken.
 import assert from 'node:assert/strict';
 import { modelBytes } from '../wasm/octet_runs.mjs';
+import { band, candidates, points, search, settled } from './auto_steps.mjs';
 import { PHONE } from './browser.mjs';
 import { onPage, runCommand, saved, unbuilt } from './on_page.mjs';
-import { area, measured, rows } from './page_steps.mjs';
+import { rows } from './page_steps.mjs';
 
-const band = (page) => area(page, 'Search');
 const chart = (page) => band(page).getByRole('img', { name: /candidates; at/ });
-const points = (page) => band(page).locator('[data-candidate]');
-const candidates = (page) => band(page).locator('table.candidates tbody tr');
-
-async function search(page, model, { sqnr = '25', seconds = '15' } = {}) {
-  await page.getByRole('button', { name: model }).click();
-  await page.getByRole('radio', { name: 'Automatic' }).check();
-  await page.getByLabel('Lowest SQNR, in dB', { exact: true }).fill(sqnr);
-  await page.getByLabel('Time limit, in seconds', { exact: true }).fill(seconds);
-  await page.getByRole('button', { name: 'Search', exact: true }).click();
-}
-
-const settled = async (page) => {
-  await measured(page);
-  await page.getByRole('button', { name: 'Search', exact: true, disabled: false }).waitFor();
-};
 
 for (const [model, file] of [['Digits', 'digits_cnn'], ['Small GPT', 'gpt_char']]) {
   onPage(`${file}: candidates appear, the chosen one keeps the budget`, { timeout: 240_000 }, async (page) => {

@@ -10,11 +10,12 @@ import { EmptyFigure } from '../charts/frame';
 import { Strip } from '../charts/strip';
 import type { StripLayer } from '../charts/strip';
 import { bytesText, dbText, plural, timesText } from '../format';
-import { chosenAt, floor, found, searching, stopSearch, takeCandidate } from '../state/auto';
+import { chosenAt, floor, found, removeFound, searching, stopSearch, takeCandidate } from '../state/auto';
 import type { Found } from '../state/auto';
 import { job } from '../state/job';
 
 const LEAST_PARTS = 16;
+const WHEN = { dateStyle: 'medium', timeStyle: 'short' } as const;
 
 function singleText({ samples, sqnr_interval_db: [low, high] }: AutoCandidate): string {
   return samples > 1 ? `${dbText(low)} to ${dbText(high)}` : '–';
@@ -178,7 +179,16 @@ export function AutoBand() {
             Stop and take the best
           </button>
         )}
+        {!busy && job.value === null && (
+          <button type="button" class="quiet" aria-label="Remove what the search found" onClick={removeFound}>Remove</button>
+        )}
       </div>
+      {now.earlier && (
+        <p class="note">
+          Found on {new Date(now.created).toLocaleString('en', WHEN)} on {now.judgedOn}. Searching again on the same samples
+          goes on from there.
+        </p>
+      )}
       {points.length === 0 ? (
         <EmptyFigure title="Speed and drift of what was tried" height={PARETO_HEIGHT}>
           Each candidate appears here once it was measured.

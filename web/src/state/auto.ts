@@ -1,8 +1,8 @@
 // The automatic search: what it found so far, and what of it becomes a run.
 import { computed, signal } from '@preact/signals';
-import { bytesOf, LARGEST_TO_RUN } from 'octet-wasm';
+import { bytesOf, LARGEST_TO_RUN, OctetError } from 'octet-wasm';
 import type { AutoCandidate, AutoState, ModelFiles, Plan, Report, Stage } from 'octet-wasm';
-import { autoOptions, budgetOf, imageOptions, settled } from '../options';
+import { autoOptions, budgetOf, settled } from '../options';
 import type { Choices } from '../options';
 import { choices } from './choices';
 import { octet } from './client';
@@ -12,11 +12,16 @@ import { inspected, loaded } from './model';
 import { learn } from './ranges';
 import type { Ranges } from './ranges';
 import { awaited, check, lacksSamples, newId, outOfReach, quantize } from './run';
-import { addRun } from './runs';
+import { addRun, inTurn } from './runs';
 import type { Run } from './runs';
 import { calibration, checkedOn, describe, sourceOf } from './samples';
+import { forgetSearch, keepSearch, keptSearch } from './search_store';
 
 export interface Found {
+  id: string;
+  created: number;
+  /** Whether an earlier visit to the page, or to the model, left it. */
+  earlier?: boolean;
   source: ModelFiles;
   /** What was asked for. */
   choices: Choices;
@@ -26,8 +31,7 @@ export interface Found {
   /** What candidates were judged on. */
   judgedOn: string;
   calibrated: Run['calibrated'];
-  /** What it was measured in: with the same, a later search reads the log. */
-  how: unknown[];
+  /** Where a later search has the same samples, it reads this instead of measuring again. */
   log?: string;
 }
 
@@ -62,12 +66,6 @@ function stagesOf(bytes: number): Stage[] {
   return bytes <= LARGEST_TO_RUN ? ['calibrate', 'plan', 'search', 'write', 'runtime', 'check', 'time'] : ['calibrate', 'plan', 'search', 'write'];
 }
 
-// What candidates are judged on.
-const howOf = (source: ModelFiles, chosen: Choices) =>
-  [source.model, checkedOn.value, JSON.stringify(imageOptions(chosen))];
-
-const sameHow = (a: unknown[], b: unknown[]) => a.every((part, i) => part === b[i]);
-
 function runOf(from: Found, { output, report }: { output: ModelFiles; report: Report }): Run {
   const { source, calibrated, choices: chosen } = from, { mode } = report.plan;
   return {
@@ -84,11 +82,13 @@ async function finish(run: Run, source: ModelFiles, signal: AbortSignal, tell: T
 
 const calibratedOf = ({ samples, description }: Ranges) => ({ samples, description });
 
+// The log is of other samples, settings, or another browser.
+const isStrange = (error: unknown) => error instanceof OctetError && error.error.where === 'log';
+
 export async function searchAutomatically() {
   const source = loaded.value, set = calibration.value;
   if (!source || !inspected.value || !set || lacksSamples.value) return;
-  const chosen = settled(choices.value), judging = checkedOn.value, how = howOf(source, chosen), before = made.value;
-  const log = before && sameHow(before.how, how) ? before.log : undefined;
+  const chosen = settled(choices.value), judging = checkedOn.value, log = found.value?.log;
   awaited.value = true;
   stopping = new AbortController();
   const { signal: stop } = stopping;
@@ -97,18 +97,24 @@ export async function searchAutomatically() {
   try {
     await exclusively(stagesOf(bytesOf(source)), async (signal, tell) => {
       problem.value = null;
-      if (set.kind === 'served') throw outOfReach();
+      if (set.kind === 'served') throw outOfReach('drop samples here, or search with octet auto on the command line');
       const hooks = { signal, onProgress: tell };
-      const empty = { source, choices: chosen, judgedOn: describe(judging), how, state: NOTHING, plans: [], calibrated: null };
-      made.value = { ...empty, ...(log !== undefined && { log }) };
+      made.value = {
+        id: newId(), created: Date.now(), source, choices: chosen, judgedOn: describe(judging), state: NOTHING, plans: [],
+        calibrated: null, ...(log !== undefined && { log }),
+      };
       const ranges = await learn(source, set, chosen, hooks);
-      made.value = { ...made.value, calibrated: calibratedOf(ranges) };
+      update({ calibrated: calibratedOf(ranges) });
       const request = {
         calib: sourceOf(set, chosen, 'calibration'), data: sourceOf(judging, chosen, 'evaluation'), ranges: ranges.text,
-        budget: budgetOf(chosen), options: autoOptions(chosen), ...(log !== undefined && { log }),
+        budget: budgetOf(chosen), options: autoOptions(chosen),
       };
-      const result = await octet.auto(source, request, {
+      const search = (known?: string) => octet.auto(source, { ...request, ...(known !== undefined && { log: known }) }, {
         ...hooks, stop, onState: (state) => update({ state }), onCandidate: take,
+      });
+      const result = await search(log).catch((error: unknown) => {
+        if (!isStrange(error)) throw error;
+        return search();
       });
       const { output, report, ...state } = result;
       update({ state, log: result.log });
@@ -119,6 +125,7 @@ export async function searchAutomatically() {
   } finally {
     searching.value = false;
     stopping = null;
+    keep();
   }
 }
 
@@ -129,8 +136,45 @@ function update(change: Partial<Found>) {
 function take({ plan, ...candidate }: AutoCandidate & { plan: Plan }, state: AutoState & { log?: string }) {
   const { log } = state;
   update({ state, plans: [...made.value!.plans, plan], ...(log !== undefined && { log }) });
+  keep();
   announcement.value = `Measured: ${candidate.what}`;
 }
+
+let unkept = false;
+
+// What comes while it is written is written with the next.
+function keep() {
+  if (unkept || !made.value?.plans.length) return;
+  unkept = true;
+  inTurn(async () => {
+    unkept = false;
+    if (made.value) await keepSearch(made.value);
+  });
+}
+
+/** Forgets what the search of this model found. */
+export function removeFound() {
+  const gone = found.value;
+  if (!gone || searching.value) return;
+  made.value = null;
+  inTurn(() => forgetSearch(gone.id));
+  announcement.value = 'Removed what the search found';
+}
+
+// What was found of the model that was opened just now.
+async function restore() {
+  const source = loaded.value;
+  if (!source || found.value) return;
+  const kept = await keptSearch(source);
+  if (!kept || found.value || loaded.value?.model !== source.model) return;
+  floor.value = kept.choices.budget_sqnr;
+  made.value = { ...kept, source: loaded.value, earlier: true };
+}
+
+inspected.subscribe((report) => {
+  // A browser that keeps no files has nothing of an earlier visit.
+  if (report) void restore().catch(() => {});
+});
 
 /** Makes a run of a candidate's plan. */
 export async function takeCandidate(index: number) {

@@ -76,7 +76,7 @@ export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
     const hooks = { signal, onProgress: tell };
     // What measures as it goes calibrates by itself, and more than once.
     const measures = searched(options);
-    if (measures && set?.kind === 'served') throw outOfReach();
+    if (measures && set?.kind === 'served') throw outOfReach('drop some here, or leave those steps out');
     const ranges = set && !measures ? await learn(source, set, chosen, hooks) : null;
     const request = {
       ...options,
@@ -100,8 +100,8 @@ export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
 }
 
 /** Of samples that `octet serve` alone can read. */
-export const outOfReach = () => failure(
-  'data', 'steps that measure as they go need samples in this browser', 'drop some, or leave those steps out',
+export const outOfReach = (next: string) => failure(
+  'data', 'what measures as it goes needs samples in this browser, and these are where octet serve alone reads them', next,
 );
 
 const samplesOf = (ranges: string): number => (JSON.parse(ranges) as { samples: number }).samples;

@@ -1,6 +1,7 @@
 // Runs in the origin private file system: a folder each, with the model's files and run.json, which is written last and
 // so stands for a folder that is whole.
 import type { ModelFiles } from '../package';
+import { alone, dropFolder, hasFile, ownFolder, readFile, writeFile } from './own_files';
 import type { Run } from './runs';
 
 const FOLDER = 'runs';
@@ -16,37 +17,7 @@ interface Kept extends Omit<Run, 'output' | 'ranges'> {
   hasRanges: boolean;
 }
 
-async function folderOfRuns(): Promise<FileSystemDirectoryHandle> {
-  const root = await navigator.storage.getDirectory();
-  return root.getDirectoryHandle(FOLDER, { create: true });
-}
-
-async function write(folder: FileSystemDirectoryHandle, name: string, content: Blob | string) {
-  const file = await folder.getFileHandle(name, { create: true });
-  const sink = await file.createWritable();
-  try {
-    // Streamed: a model can be larger than memory.
-    if (typeof content === 'string') await sink.write(content);
-    else await content.stream().pipeTo(sink, { preventClose: true });
-    await sink.close();
-  } catch (error) {
-    await sink.abort().catch(() => {});
-    throw error;
-  }
-}
-
-async function has(folder: FileSystemDirectoryHandle, name: string): Promise<boolean> {
-  try {
-    await folder.getFileHandle(name);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-// Two tabs of the page share the folder: what one is still writing is no remnant to the other.
-const alone = <T>(step: () => Promise<T>): Promise<T> =>
-  'locks' in navigator ? (navigator.locks.request('octet-runs', step) as Promise<T>) : step();
+const folderOfRuns = () => ownFolder(FOLDER);
 
 const externalName = (index: number) => `external_${index}.bin`;
 
@@ -55,24 +26,24 @@ const externalName = (index: number) => `external_${index}.bin`;
  * written just now.
  */
 export const keepRun = (run: Run): Promise<ModelFiles | null> =>
-  alone(async () => {
+  alone(FOLDER, async () => {
     const folder = await (await folderOfRuns()).getDirectoryHandle(run.id, { create: true });
     const { output, ranges, ...facts } = run;
     const files = Object.entries(output.files ?? {});
-    const known = await has(folder, FACTS);
+    const known = await hasFile(folder, FACTS);
     try {
       if (!known) {
-        await write(folder, MODEL, output.model);
-        for (const [i, [, blob]] of files.entries()) await write(folder, externalName(i), blob);
+        await writeFile(folder, MODEL, output.model);
+        for (const [i, [, blob]] of files.entries()) await writeFile(folder, externalName(i), blob);
       }
-      if (ranges !== null && !(await has(folder, RANGES))) await write(folder, RANGES, ranges);
+      if (ranges !== null && !(await hasFile(folder, RANGES))) await writeFile(folder, RANGES, ranges);
       const kept: Kept = {
         ...facts,
         version: VERSION,
         output: { name: output.name, files: files.map(([name]) => name) },
         hasRanges: ranges !== null,
       };
-      await write(folder, FACTS, JSON.stringify(kept));
+      await writeFile(folder, FACTS, JSON.stringify(kept));
       return known ? null : await outputIn(folder, kept.output);
     } catch (error) {
       // Half a run takes room and gives nothing.
@@ -85,30 +56,21 @@ async function outputIn(
   folder: FileSystemDirectoryHandle,
   { name, files: names }: Kept['output'],
 ): Promise<ModelFiles> {
-  const file = async (path: string) => (await folder.getFileHandle(path)).getFile();
   const files: Record<string, Blob> = {};
-  for (const [i, external] of names.entries()) files[external] = await file(externalName(i));
-  return { name, model: await file(MODEL), files };
+  for (const [i, external] of names.entries()) files[external] = await readFile(folder, externalName(i));
+  return { name, model: await readFile(folder, MODEL), files };
 }
 
-export const forgetRun = (id: string): Promise<void> => alone(() => drop(id));
+export const forgetRun = (id: string): Promise<void> => alone(FOLDER, () => drop(id));
 
-async function drop(id: string): Promise<void> {
-  const folder = await folderOfRuns();
-  try {
-    await folder.removeEntry(id, { recursive: true });
-  } catch (error) {
-    if (!(error instanceof DOMException && error.name === 'NotFoundError')) throw error;
-  }
-}
+const drop = async (id: string) => dropFolder(await folderOfRuns(), id);
 
 // Null where it is not whole, 'foreign' where another version of the page kept it.
 async function readRun(folder: FileSystemDirectoryHandle): Promise<Run | 'foreign' | null> {
-  const file = async (name: string) => (await folder.getFileHandle(name)).getFile();
   try {
-    const { version, output, hasRanges, ...facts } = JSON.parse(await (await file(FACTS)).text()) as Kept;
+    const { version, output, hasRanges, ...facts } = JSON.parse(await (await readFile(folder, FACTS)).text()) as Kept;
     if (version !== VERSION) return 'foreign';
-    const ranges = hasRanges ? await (await file(RANGES)).text() : null;
+    const ranges = hasRanges ? await (await readFile(folder, RANGES)).text() : null;
     // Whoever was to measure it is gone.
     const notVerified = facts.comparison ? null : (facts.notVerified ?? 'the page was closed before it was measured');
     // Runs from before there were native figures have none.
@@ -121,7 +83,7 @@ async function readRun(folder: FileSystemDirectoryHandle): Promise<Run | 'foreig
 
 /** Every run that is whole; what is not, an interrupted write left behind, and goes. */
 export const keptRuns = (): Promise<Run[]> =>
-  alone(async () => {
+  alone(FOLDER, async () => {
     const folder = await folderOfRuns();
     const found: Run[] = [];
     const broken: string[] = [];

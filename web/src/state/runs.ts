@@ -42,7 +42,8 @@ export const baseline = computed(() => runs.value.find(({ pinned }) => pinned) ?
 // Writes follow each other: of one run, and of all, since room is shared.
 let writing: Promise<void> = Promise.resolve();
 
-function inTurn(step: () => Promise<void>) {
+/** Writes after what is being written. */
+export function inTurn(step: () => Promise<void>) {
   writing = writing.then(step).catch((error: unknown) => {
     keeping.value = whyNotKept(error);
   });
@@ -51,7 +52,7 @@ function inTurn(step: () => Promise<void>) {
 function whyNotKept(error: unknown): string {
   const name = error instanceof Error ? error.name : '';
   if (name === 'QuotaExceededError') {
-    return 'The browser gives this page no more room: the newest run is lost on reload. Download it, or remove others.';
+    return 'The browser gives this page no more room: what is newest is lost on reload. Download it, or remove runs.';
   }
   return 'This browser keeps no files for this page: a reload loses the runs. Download what you need.';
 }
