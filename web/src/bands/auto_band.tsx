@@ -5,7 +5,7 @@ import { bytesOf } from 'octet-wasm';
 import type { AutoCandidate } from 'octet-wasm';
 import './auto.css';
 import { Pareto, PARETO_HEIGHT, rangeOf } from '../charts/pareto';
-import type { ParetoPoint } from '../charts/pareto';
+import type { NativePoint, ParetoPoint } from '../charts/pareto';
 import { EmptyFigure } from '../charts/frame';
 import { Strip } from '../charts/strip';
 import type { StripLayer } from '../charts/strip';
@@ -13,6 +13,7 @@ import { bytesText, dbText, plural, timesText } from '../format';
 import { chosenAt, floor, found, removeFound, searching, stopSearch, takeCandidate } from '../state/auto';
 import type { Found } from '../state/auto';
 import { job } from '../state/job';
+import { NativeCandidates } from './auto_native';
 
 const LEAST_PARTS = 16;
 const WHEN = { dateStyle: 'medium', timeStyle: 'short' } as const;
@@ -26,6 +27,13 @@ function pointsOf({ state: { candidates } }: Found): ParetoPoint[] {
     key, name: one.what, speedup: one.speedup, db: one.sqnr_db, bytes: one.bytes, isFloat: one.is_float,
     front: one.front, more: [singleText(one), String(one.moved.length)],
   }] : []));
+}
+
+function nativePointsOf({ state: { candidates }, native }: Found): NativePoint[] {
+  return Object.entries(native?.figures ?? {}).flatMap(([index, { speedup, db, bytes }]) => {
+    const key = Number(index);
+    return speedup && db !== undefined && db !== null ? [{ key, name: candidates[key]!.what, speedup, db, bytes }] : [];
+  });
 }
 
 // In the order of the graph; what was only looked at together with others has their figure.
@@ -195,7 +203,7 @@ export function AutoBand() {
         </EmptyFigure>
       ) : (
         <Pareto
-          points={points} bytes={bytesOf(now.source)} asked={asked} floor={floor.value} chosen={wouldBe} selected={selected} note={note}
+          points={points} natively={nativePointsOf(now)} bytes={bytesOf(now.source)} asked={asked} floor={floor.value} chosen={wouldBe} selected={selected} note={note}
           onFloor={(db) => {
             floor.value = db;
           }}
@@ -205,6 +213,7 @@ export function AutoBand() {
       <Floor points={points} asked={asked} />
       {points.length > 0 && <WouldBe now={now} index={wouldBe} />}
       {points.length > 0 && <Candidates now={now} wouldBe={wouldBe} selected={selected} />}
+      {!busy && <NativeCandidates now={now} />}
       <Sensitivities now={now} />
       {!busy && <Account lines={state.account} />}
     </section>

@@ -16,8 +16,12 @@ export interface ParetoPoint {
   more: string[];
 }
 
+/** The same candidate as the point with its key, where octet serve timed it. */
+export type NativePoint = Pick<ParetoPoint, 'key' | 'name' | 'speedup' | 'db' | 'bytes'>;
+
 interface Props {
   points: ParetoPoint[];
+  natively: NativePoint[];
   /** Of FP32 as it came. */
   bytes: number;
   /** The floor that was asked for, and the one that is tried. */
@@ -38,7 +42,7 @@ const MOST_RADIUS = 15, LEAST_RADIUS = 4;
 export const PARETO_HEIGHT = HEIGHT;
 
 /** From the lowest to the highest decibels that are drawn; `asked` is among them. */
-export function rangeOf(points: ParetoPoint[], asked: number): [number, number] {
+export function rangeOf(points: { db: number }[], asked: number): [number, number] {
   const near = points.map(({ db }) => db).filter((db) => db <= FAR);
   const low = Math.min(asked, ...near) - 8, high = Math.max(asked, ...near) + 6;
   return [Math.max(0, Math.floor(low / 5) * 5), Math.ceil(high / 5) * 5];
@@ -55,19 +59,23 @@ function frontOf(points: ParetoPoint[]): ParetoPoint[] {
 const speedText = ({ ratio, low, high }: ParetoPoint['speedup']) =>
   `${timesText(ratio)} (${timesText(low)} to ${timesText(high)})`;
 
-export function Pareto({ points, bytes, asked, floor, chosen, selected, note, onFloor, onSelect }: Props) {
-  const [lowest, highest] = rangeOf(points, asked);
-  const fastest = Math.max(1.4, ...points.map(({ speedup }) => Math.min(speedup.high, speedup.ratio * 1.3))) * 1.06;
-  const slowest = Math.max(0, Math.min(0.8, ...points.map(({ speedup }) => speedup.ratio)) - 0.1);
+export function Pareto({ points, natively, bytes, asked, floor, chosen, selected, note, onFloor, onSelect }: Props) {
+  const all = [...points, ...natively], [lowest, highest] = rangeOf(all, asked);
+  const fastest = Math.max(1.4, ...all.map(({ speedup }) => Math.min(speedup.high, speedup.ratio * 1.3))) * 1.06;
+  const slowest = Math.max(0, Math.min(0.8, ...all.map(({ speedup }) => speedup.ratio)) - 0.1);
   const best = points.find(({ key }) => key === chosen);
   const label = `${points.length} candidates; at ${floor.toFixed(1)} dB: ${best
-    ? `${best.name}, ${timesText(best.speedup.ratio)}, ${dbText(best.db)}` : 'none'}`;
+    ? `${best.name}, ${timesText(best.speedup.ratio)}, ${dbText(best.db)}` : 'none'}${natively.length > 0
+    ? `; ${natively.length} of them natively too` : ''}`;
   const rows = points.map(({ name, speedup, db, bytes: size, front, more, key }) => [
     name, speedText(speedup), dbText(db), bytesText(size), ...more, key === chosen ? 'chosen' : front ? 'front' : '',
   ]);
+  const native = natively.map(({ name, speedup, db, bytes: size }) => [
+    `${name}, natively`, speedText(speedup), dbText(db), bytesText(size), '', '', '',
+  ]);
   const table = {
     head: ['candidate', 'speed', 'drift', 'size', 'single samples', 'nodes out of integers', 'standing'],
-    rows: [['FP32, as given', '1.0×', 'equal', bytesText(bytes), '', '', ''], ...rows],
+    rows: [['FP32, as given', '1.0×', 'equal', bytesText(bytes), '', '', ''], ...rows, ...native],
   };
   return (
     <Figure title="Speed and drift of what was tried" label={label} height={HEIGHT} table={table} note={note} class="pareto">
@@ -103,7 +111,9 @@ export function Pareto({ points, bytes, asked, floor, chosen, selected, note, on
             {ticks(fastest, width < 500 ? 5 : 10).filter((value) => value >= slowest).map((value) => (
               <text key={value} class="tick" x={x(value)} y={bottom + 17} text-anchor="middle">{`${value}×`}</text>
             ))}
-            <text class="tick" x={right} y={HEIGHT - 6} text-anchor="end">speed against FP32 in this browser</text>
+            <text class="tick" x={right} y={HEIGHT - 6} text-anchor="end">
+              {natively.length > 0 ? 'speed against FP32: ● in this browser, ◆ natively' : 'speed against FP32 in this browser'}
+            </text>
             <rect class="below" x={LEFT} y={at} width={right - LEFT} height={Math.max(0, bottom - at)} />
             <line class="axis" x1={LEFT} x2={right} y1={bottom} y2={bottom} />
             <line class="even" x1={x(1)} x2={x(1)} y1={TOP - 22} y2={bottom} />
@@ -112,6 +122,12 @@ export function Pareto({ points, bytes, asked, floor, chosen, selected, note, on
               <Candidate
                 key={point.key} point={point} x={along} y={up(point.db)} r={radius(point.bytes)} chosen={point.key === chosen}
                 selected={point.key === selected}
+              />
+            ))}
+            {natively.map((point) => (
+              <Native
+                key={point.key} point={point} x={along} y={up(point.db)} r={radius(point.bytes)}
+                here={points.find(({ key }) => key === point.key)} up={up}
               />
             ))}
             <g class="own-float">
@@ -156,6 +172,29 @@ function Candidate({ point, x, y, r, chosen, selected }: CandidateProps) {
       <line class="interval" x1={x(speedup.low)} x2={x(speedup.high)} y1={y} y2={y} />
       <circle class="mark" cx={x(speedup.ratio)} cy={y} r={r} />
       {(chosen || selected) && <circle class="ring" cx={x(speedup.ratio)} cy={y} r={r + 4} />}
+    </g>
+  );
+}
+
+interface NativeProps {
+  point: NativePoint;
+  x: (ratio: number) => number;
+  up: (db: number) => number;
+  y: number;
+  r: number;
+  /** The same candidate in the browser. */
+  here: ParetoPoint | undefined;
+}
+
+// A square on its corner, with the area of the circle that it stands for.
+function Native({ point: { key, name, speedup, db, bytes }, x, up, y, r, here }: NativeProps) {
+  const at = x(speedup.ratio), half = r * Math.sqrt(Math.PI / 2);
+  return (
+    <g class="natively" data-native={key}>
+      <title>{`${name}, natively: ${speedText(speedup)}, ${dbText(db)}, ${bytesText(bytes)}`}</title>
+      {here && <line class="same" x1={x(here.speedup.ratio)} x2={at} y1={up(here.db)} y2={y} />}
+      <line class="interval" x1={x(speedup.low)} x2={x(speedup.high)} y1={y} y2={y} />
+      <path class="mark" d={`M${at} ${y - half}l${half} ${half}l${-half} ${half}l${-half} ${-half}z`} />
     </g>
   );
 }

@@ -22,6 +22,11 @@ export interface BenchRequest {
   data?: string[] | 'served';
   synthetic?: { count?: number; seed?: number };
   threads?: number[];
+  runs?: number;
+  /** After which timing ends early. */
+  seconds?: number;
+  /** Whether to look at memory too; true when absent. */
+  memory?: boolean;
   plan?: object;
   calibrated_on?: number;
 }

@@ -4,6 +4,7 @@ import { bytesOf, LARGEST_TO_RUN, OctetError } from 'octet-wasm';
 import type { AutoCandidate, AutoState, ModelFiles, Plan, Report, Stage } from 'octet-wasm';
 import { autoOptions, budgetOf, settled } from '../options';
 import type { Choices } from '../options';
+import type { NativeTimes } from './auto_native';
 import { choices } from './choices';
 import { octet } from './client';
 import { announcement, exclusively, job, problem } from './job';
@@ -31,6 +32,8 @@ export interface Found {
   /** What candidates were judged on. */
   judgedOn: string;
   calibrated: Run['calibrated'];
+  /** Of some of its candidates, where octet serve timed them. */
+  native?: NativeTimes;
   /** Where a later search has the same samples, it reads this instead of measuring again. */
   log?: string;
 }
@@ -150,6 +153,13 @@ function keep() {
     unkept = false;
     if (made.value) await keepSearch(made.value);
   });
+}
+
+/** Of the search that is shown, unless it is another by now. */
+export function addNative(id: string, native: NativeTimes) {
+  if (made.value?.id !== id) return;
+  update({ native });
+  keep();
 }
 
 /** Forgets what the search of this model found. */

@@ -1,6 +1,6 @@
 // Native figures of a run: measured by `octet serve` where the page came from it, or out of a report that is dropped.
 import { signal } from '@preact/signals';
-import { bytesOf } from 'octet-wasm';
+import { bytesOf, failure } from 'octet-wasm';
 import type { ModelFiles, WorkError } from 'octet-wasm';
 import { plural } from '../format';
 import { readReport, readReportFile } from '../native/bench_report';
@@ -12,6 +12,7 @@ import { benchOnServer, serverStatus } from '../native/server';
 import type { BenchRequest, ServerStatus } from '../native/server';
 import { token } from '../native/token';
 import { nativeSentence } from '../take/verdict_words';
+import type { Choices } from '../options';
 import { octet } from './client';
 import { announcement, asError, exclusively } from './job';
 import type { Tell } from './job';
@@ -31,9 +32,9 @@ const TIMED_RUNS = 60, THREAD_COUNTS = 2;
 const MOST_SAMPLES = 8; // as many as the browser runs on
 
 // Of the server's work.
-const STEPS: Record<string, string> = { memory: 'memory', load: 'loading', compare: 'outputs', time: 'times' };
+export const STEPS: Record<string, string> = { memory: 'memory', load: 'loading', compare: 'outputs', time: 'times' };
 
-async function look() {
+export async function look() {
   server.value = await serverStatus();
 }
 token.subscribe(() => void look());
@@ -65,15 +66,15 @@ interface Inputs {
   request: Pick<BenchRequest, 'data' | 'synthetic'>;
 }
 
-/** What both models run on: the very tensors that they ran on in the browser. */
-async function inputsFor(run: Run, source: ModelFiles, signal: AbortSignal): Promise<Inputs> {
+/** What models run on: the very tensors that they ran on in the browser. */
+export async function inputsFor(choices: Choices, source: ModelFiles, signal: AbortSignal): Promise<Inputs> {
   const set = checkedOn.value;
   if (set.kind === 'made up') {
     if (server.value?.data) return { samples: new Map(), request: { data: 'served' } };
     return { samples: new Map(), request: { synthetic: { count: set.count } } };
   }
   const { npzOf } = await import('../native/npz');
-  const given = sourceOf(set, run.choices, 'evaluation');
+  const given = sourceOf(set, choices, 'evaluation');
   const read = await octet.readSamples(source, given, { limit: MOST_SAMPLES }, { signal });
   const samples = new Map<string, Blob>();
   for (const [i, { tensors }] of read.samples.entries()) {
@@ -91,7 +92,7 @@ function asCalledHere(report: BenchReport, names: Map<string, string>, samples: 
 async function measure(run: Run, source: ModelFiles, signal: AbortSignal, tell: Tell) {
   const status = server.value!;
   const sending = sentFiles([source, run.output]), { models, names } = sending;
-  const { samples, request } = await inputsFor(run, source, signal);
+  const { samples, request } = await inputsFor(run.choices, source, signal);
   await withSent(sending, samples, signal, (done, total) => tell({ stage: 'send', done, total }), async () => {
     tell({ stage: 'native', done: 0, total: null });
     const calibrated_on = run.calibrated?.samples;
@@ -143,13 +144,16 @@ export async function measureIfCheap(id: string, source: ModelFiles, signal: Abo
   if (server.peek() && run && isCheap(run)) await measured(id, source, signal, tell);
 }
 
+export const noServer = () =>
+  failure('run', 'octet serve does not answer', 'start it again, and open the address that it prints');
+
 export async function measureNatively(run: Run) {
   const source = sourceOfRun(run);
   if (!source) return;
   await exclusively(['send', 'native'], async (signal, tell) => {
     await look();
     if (server.value) await measured(run.id, source, signal, tell);
-    else fail(run.id, new Error('octet serve does not answer: start it again, and open the address that it prints'));
+    else fail(run.id, noServer());
   });
 }
 
