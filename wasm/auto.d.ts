@@ -10,6 +10,8 @@ export type AutoOptions =
 export interface AutoBudget {
   /** Of the worst output, in dB; 25 when absent. */
   min_sqnr?: number;
+  /** Instead of it: right answers lost, in percent of all; needs `labels`. */
+  max_drop?: number;
   /** Of the file. */
   max_bytes?: number;
   /** Against the float model, the median of paired runs. */
@@ -24,6 +26,8 @@ export interface AutoRequest extends Omit<Request, 'output' | 'sink' | 'options'
   budget?: AutoBudget;
   /** What an earlier search wrote: what it measured is not measured again. */
   log?: string;
+  /** Text of a labels.json: right answers for the samples that outputs are judged on. */
+  labels?: string;
   /** What answers depend on besides the model: samples, threads, machine. A log of another context is refused. */
   context?: string;
 }
@@ -89,6 +93,8 @@ export interface AutoCandidate {
   sqnr_db: number;
   /** Lowest and highest of single samples. */
   sqnr_interval_db: number[];
+  /** Right answers lost, in percent of all, where there are labels. */
+  drop?: number;
   speedup?: { ratio: number; low: number; high: number };
   /** Medians. */
   float_ms?: number;
@@ -113,6 +119,8 @@ export interface AutoState {
   chosen: number | null;
   /** What would be chosen with another floor: up to `up_to` dB, and above that of the entry before, `candidate`. */
   choices: { up_to: number; candidate: number | null }[];
+  /** With max_drop: where so many right answers may be lost, and up to the entry after. */
+  choices_by_drop?: { from: number; candidate: number | null }[];
   /** The worst first. */
   sensitivities: AutoSensitivity[];
   /** What was tried, and why it is as it is, a line each. */
@@ -133,8 +141,8 @@ export interface AutoState {
 export interface AutoSearch {
   next(): AutoQuestion | Failure;
   candidate_model(): WrittenInMemory | Failure;
-  /** Outputs of both models for one sample. */
-  add_outputs(request: { reference: Sample; candidate: Sample }): { samples: number } | Failure;
+  /** Outputs of both models for one sample; for labels its file's name, or its place among all by name. */
+  add_outputs(request: { reference: Sample; candidate: Sample; name?: string; place?: number }): { samples: number } | Failure;
   answer(request: AutoAnswer): object | Failure;
   /** Ends the search with what it has; the question that stands is dropped. */
   stop(): object | Failure;

@@ -79,6 +79,8 @@ export interface SamplePlace {
 
 export interface ReadSample {
   name: string;
+  /** Among all, in the order of names, from 0; shuffling does not change it. */
+  place: number;
   /** As the model takes it. */
   sample: Sample;
 }

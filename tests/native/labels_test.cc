@@ -1,5 +1,5 @@
 // Accuracy by labels.json: both forms, what is not judged, and why labels are of no use.
-#include "data/labels.h"
+#include "data/labels_file.h"
 
 #include <gmock/gmock.h>
 
@@ -21,7 +21,7 @@ class Labels : public testing::Test {
  protected:
   AccuracyMeter meter(const std::string& text) {
     tiny::write(folder_ / "labels.json", {text.begin(), text.end()});
-    return AccuracyMeter(folder_.path);
+    return labels_beside(folder_.path);
   }
 
   tiny::Folder folder_;
@@ -91,7 +91,7 @@ TEST_F(Labels, SaysWhyTheyAreOfNoUse) {
   EXPECT_EQ(why(R"({"labels": {}})", kRight, kRight), "");
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
   EXPECT_THAT(why(deep, kRight, kRight), HasSubstr("something else"));
-  EXPECT_EQ(AccuracyMeter(folder_ / "nowhere").why_not(), "");
+  EXPECT_EQ(labels_beside(folder_ / "nowhere").why_not(), "");
 }
 
 TEST_F(Labels, VerificationReportsAccuracyAndSurvivesJson) {

@@ -90,6 +90,37 @@ test('stopping leaves the best so far; before anything was measured there is non
   assert.equal(none.state.ended_early, 'it was stopped');
 });
 
+test('right answers lost are the budget where there are labels, and are needed where they are asked for', async () => {
+  // What the float model says is right: each one that a candidate says otherwise is lost.
+  const samples = samplesOf('digits_cnn', 'calib'), references = await outputsOf(modelBytes('digits_cnn'), samples);
+  const labels = JSON.stringify(references.map(({ logits: { data, dims: [rows, width] } }) => {
+    const values = new Float32Array(data.slice().buffer);
+    return Array.from({ length: rows }, (_, row) => {
+      const scores = values.subarray(row * width, (row + 1) * width);
+      return scores.indexOf(Math.max(...scores));
+    });
+  }));
+  const request = { labels, budget: { max_drop: 0.2 } };
+  const { state } = await found('digits_cnn', request), { candidates, chosen, choices_by_drop } = state;
+  for (const { runs, drop } of candidates) if (runs) assert.ok(drop >= 0 && drop < 20, `${drop} %`);
+  assert.ok(candidates[chosen].drop <= 0.2 || candidates[chosen].is_float);
+  assert.match(state.account[0], /0\.20 % of right answers lost/);
+  assert.equal(choices_by_drop[0].from, 0);
+  for (const { from, candidate } of choices_by_drop) {
+    const { is_float, drop } = candidates[candidate];
+    assert.ok(is_float || drop <= from, `${drop} %, ${from} %`);
+  }
+  assert.equal((await found('digits_cnn', { labels })).state.choices_by_drop, undefined, 'by decibels');
+
+  await assert.rejects(found('digits_cnn', { budget: { max_drop: 1 } }), /there are none for these samples/);
+  await assert.rejects(found('digits_cnn', { ...request, labels: '{}' }), /labels\.json is neither a list nor/);
+  await assert.rejects(found('digits_cnn', { ...request, labels: '[[77], [1]]' }), /labels\.json fits no output/);
+  const model = modelBytes('digits_cnn'), refused = (budget) => errorOf({ model, labels, budget }, octet.start_auto).problem;
+  assert.match(refused({ max_drop: 101 }), /from 0 to 100/);
+  assert.match(refused({ max_drop: -1 }), /from 0 to 100/);
+  assert.match(refused({ max_drop: 1, min_sqnr: 25 }), /one budget/);
+});
+
 test('what does not run is not chosen, and why is told', async () => {
   const answer = ({ stage }) => (stage.includes('static') ? { error: 'no such operator' } : undefined);
   const { state } = await found('digits_cnn', {}, { answer });

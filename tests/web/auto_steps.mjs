@@ -6,9 +6,11 @@ export const band = (page) => area(page, 'Search');
 export const points = (page) => band(page).locator('[data-candidate]');
 export const candidates = (page) => band(page).locator('table.candidates tbody tr');
 
-export async function begin(page, { sqnr = '25', seconds = '15' } = {}) {
+/** Either `drop`, right answers lost, or `sqnr` is the budget. */
+export async function begin(page, { sqnr = '25', drop, seconds = '15' } = {}) {
   await page.getByRole('radio', { name: 'Automatic' }).check();
-  await page.getByLabel('Lowest SQNR, in dB', { exact: true }).fill(sqnr);
+  if (drop !== undefined) await page.getByLabel('Right answers lost, in %', { exact: true }).fill(drop);
+  else await page.getByLabel('Lowest SQNR, in dB', { exact: true }).fill(sqnr);
   await page.getByLabel('Time limit, in seconds', { exact: true }).fill(seconds);
   await page.getByRole('button', { name: 'Search', exact: true }).click();
 }

@@ -137,6 +137,7 @@ onPage('takes a folder with both kinds of samples apart, and as many as are aske
   for (const name of ['Samples to learn ranges from', 'Samples to check on']) {
     await area(page, name).getByText('8 files', { exact: true }).waitFor();
   }
+  await area(page, 'Samples to check on').getByText('labels.json', { exact: true }).waitFor();
   await page.getByText('Which samples are taken').click();
   await page.getByLabel('At most', { exact: true }).fill('3');
   await page.getByLabel('At most', { exact: true }).press('Enter');

@@ -1,7 +1,7 @@
 // The automatic search: the core asks for runs and times, this makes them, until the end or until it is told to stop.
 import type {
   AutoAnswer, AutoBudget, AutoOptions, AutoQuestion, AutoRequest, AutoSearch, AutoState, Calibration, OctetModule, Plan,
-  Sample, StartedAuto,
+  ReadSample, Sample, StartedAuto,
 } from '../octet.js';
 import { observeSamples } from './calibrate.js';
 import { describeRuntime, runtimeWith, Session } from './engine.js';
@@ -9,11 +9,13 @@ import type { Runtime } from './engine.js';
 import { checked, failure, OctetError } from './error.js';
 import { clockStep, interleave } from './measure.js';
 import type { SentSource } from './protocol.js';
-import { openKnown } from './samples.js';
+import { openKnown, plain } from './samples.js';
 import type { AutoFound, ModelFiles, Progress } from './types.js';
 
 // As the command line has them.
 const GLANCE = 4, JUDGED = 16, TIMED = 4;
+// Right answers are counted, and of few samples one is much.
+const LABELLED = 100;
 const TIMES = { speed: { runs: 40, seconds: 0.8 }, confirm: { runs: 150, seconds: 3 } };
 // Samples and what the float model gives for them are held; what would take more, or longer to run, is not.
 const MOST_BYTES = 64e6, MOST_SECONDS = 6;
@@ -29,6 +31,7 @@ export interface AutoWork {
   budget: AutoBudget;
   ranges?: string;
   log?: string;
+  labels?: string;
   sources: AutoSources;
   threads: number;
 }
@@ -60,38 +63,40 @@ async function* breathing(samples: AsyncIterable<Sample> | Sample[]): AsyncGener
   }
 }
 
-// FNV-1a of all their bytes: a log is of these samples and no others.
-function hashOf(samples: Sample[]): string {
+// FNV-1a of all their bytes: a log is of these samples and no others, and of their labels.
+function hashOf(parts: ArrayBufferView[]): string {
   let hash = 0x811c9dc5;
-  for (const sample of samples) {
-    for (const { data } of Object.values(sample)) {
-      const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
-      for (let i = 0; i < bytes.length; ++i) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
-    }
+  for (const { buffer, byteOffset, byteLength } of parts) {
+    const bytes = new Uint8Array(buffer, byteOffset, byteLength);
+    for (let i = 0; i < bytes.length; ++i) hash = Math.imul(hash ^ bytes[i]!, 0x01000193);
   }
   return (hash >>> 0).toString(16);
+}
+
+interface Judging extends ReadSample {
+  outputs: Sample;
 }
 
 /** The float model and what it gives. */
 class Reference {
   private constructor(
     private readonly ort: Runtime, private readonly baseline: Session, private readonly clock: number,
-    private readonly judged: { sample: Sample; outputs: Sample }[], private readonly threads: number,
+    private readonly judged: Judging[], private readonly threads: number,
   ) {}
 
-  static async open(ort: Runtime, model: ModelFiles, samples: Sample[], threads: number, stop: AbortSignal) {
-    const judged: { sample: Sample; outputs: Sample }[] = [];
-    const plain = await Session.open(ort, model, false);
+  static async open(ort: Runtime, model: ModelFiles, samples: ReadSample[], threads: number, stop: AbortSignal) {
+    const judged: Judging[] = [];
+    const unoptimized = await Session.open(ort, model, false);
     try {
       const start = performance.now();
-      for (const sample of samples) {
+      for (const read of samples) {
         stop.throwIfAborted();
-        judged.push({ sample, outputs: await plain.run(plain.feeds(sample)) });
+        judged.push({ ...read, outputs: await unoptimized.run(unoptimized.feeds(read.sample)) });
         if (performance.now() - start > 1000 * MOST_SECONDS) break;
         await breath();
       }
     } finally {
-      await plain.close();
+      await unoptimized.close();
     }
     return new Reference(ort, await Session.open(ort, model), clockStep(), judged, threads);
   }
@@ -99,9 +104,9 @@ class Reference {
   async measure(search: AutoSearch, effort: 'glance' | 'drift' | 'speed' | 'confirm', stop: AbortSignal) {
     const candidate = await Session.written(this.ort, 'the candidate', checked(search.candidate_model()), true);
     try {
-      for (const { sample, outputs } of effort === 'glance' ? this.judged.slice(0, GLANCE) : this.judged) {
+      for (const { sample, outputs, name, place } of effort === 'glance' ? this.judged.slice(0, GLANCE) : this.judged) {
         const others = await candidate.run(candidate.feeds(sample));
-        checked(search.add_outputs({ reference: outputs, candidate: others }));
+        checked(search.add_outputs({ reference: outputs, candidate: others, name, place }));
         await breath();
         stop.throwIfAborted();
       }
@@ -130,7 +135,7 @@ class Searcher {
 
   constructor(
     private readonly octet: OctetModule, private readonly search: AutoSearch, private readonly work: AutoWork,
-    private readonly samples: Sample[], private readonly events: AutoEvents,
+    private readonly samples: ReadSample[], private readonly events: AutoEvents,
   ) {}
 
   async toTheEnd(): Promise<void> {
@@ -167,9 +172,9 @@ class Searcher {
 
   private async observe(calibration: Calibration): Promise<AutoAnswer> {
     try {
-      const { samples, count } = openKnown(this.octet, this.work.model, this.work.sources.calib);
+      const opened = openKnown(this.octet, this.work.model, this.work.sources.calib), { count } = opened;
       const hooks = { onProgress: this.events.tell, total: count ?? undefined, signal: this.events.stop };
-      await observeSamples(runtimeWith(this.work.threads), calibration, breathing(samples), hooks);
+      await observeSamples(runtimeWith(this.work.threads), calibration, breathing(plain(opened)), hooks);
       return {};
     } finally {
       calibration.delete();
@@ -191,13 +196,13 @@ class Searcher {
   }
 }
 
-async function judgedOf(octet: OctetModule, model: ModelFiles, source: SentSource): Promise<Sample[]> {
-  const samples: Sample[] = [];
+async function judgedOf(octet: OctetModule, model: ModelFiles, source: SentSource, most: number): Promise<ReadSample[]> {
+  const samples: ReadSample[] = [];
   let bytes = 0;
-  for await (const sample of openKnown(octet, model, source, JUDGED).samples) {
-    samples.push(sample);
-    bytes += bytesIn(sample);
-    if (samples.length === JUDGED || bytes > MOST_BYTES) break;
+  for await (const read of openKnown(octet, model, source, most).named) {
+    samples.push(read);
+    bytes += bytesIn(read.sample);
+    if (samples.length === most || bytes > MOST_BYTES) break;
   }
   if (samples.length === 0) throw failure('data', 'there are none', '', 'samples');
   return samples;
@@ -213,19 +218,22 @@ export interface AutoEnd {
 export async function searchAutomatically(
   octet: OctetModule, start: (asked: Asked) => StartedAuto, work: AutoWork, events: AutoEvents,
 ): Promise<AutoEnd> {
-  const { model, sources, threads, budget, options, ranges, log } = work;
+  const { model, sources, threads, budget, options, ranges, log, labels } = work;
   runtimeWith(threads);
-  const samples = await judgedOf(octet, model, sources.data ?? sources.calib);
+  const most = budget.max_drop === undefined ? JUDGED : LABELLED;
+  const samples = await judgedOf(octet, model, sources.data ?? sources.calib, most);
   const machine = `${describeRuntime()}, ${threads} threads, ${navigator.userAgent}`;
-  const context = `${samples.length} samples ${hashOf(samples)}, ${machine}`;
-  const { search } = start({ options, budget, ranges, log, context });
+  const tensors = samples.flatMap(({ sample }) => Object.values(sample).map(({ data }) => data));
+  const parts = [...tensors, new TextEncoder().encode(labels)];
+  const context = `${samples.length} samples ${hashOf(parts)}, ${machine}`;
+  const { search } = start({ options, budget, ranges, log, labels, context });
   const searcher = new Searcher(octet, search, work, samples, events);
   try {
     await searcher.toTheEnd();
     const state = checked(search.state()), { chosen, candidates, unmet } = state;
     if (chosen !== null) return { state, plan: checked(search.plan(chosen)).plan, log: checked(search.log()).log };
     if (candidates.length === 0) throw failure('interrupted', 'stopped before anything was measured', '', model.name);
-    throw failure('quality', unmet, 'allow more in the budget: min_sqnr, max_bytes, min_speedup or seconds', model.name);
+    throw failure('quality', unmet, 'allow more in the budget: min_sqnr or max_drop, max_bytes, min_speedup or seconds', model.name);
   } finally {
     await searcher.close();
     search.delete();

@@ -52,14 +52,16 @@ export interface QuantizeOptions extends Options {
 export interface AutoRequest {
   /** Samples of what the model will meet: ranges are learned from them. */
   calib: SampleSource;
-  /** Samples that candidates are judged on, the first 16; calib when absent. */
+  /** Samples that candidates are judged on, the first 16, with max_drop 100; calib when absent. */
   data?: SampleSource;
   budget?: AutoBudget;
   options?: AutoOptions;
   /** What calibration learned, as text: spares learning it again. */
   ranges?: string;
-  /** Of an earlier search with the same model and samples in this browser. */
+  /** Of an earlier search with the same model, samples and labels in this browser. */
   log?: string;
+  /** A labels.json, or its text: right answers for `data`. */
+  labels?: Blob | string;
   output?: string;
   store?: Store;
 }
@@ -166,7 +168,7 @@ export class Octet {
    * modes bring here. Rejected with code 'quality' where nothing keeps the budget.
    */
   async auto(
-    model: Model, { calib, data, budget = {}, options = {}, ranges, log, output, store }: AutoRequest,
+    model: Model, { calib, data, budget = {}, options = {}, ranges, log, labels, output, store }: AutoRequest,
     { onCandidate, onState, ...hooks }: AutoHooks = {},
   ): Promise<AutoResult> {
     const sent = sentModel(model);
@@ -174,6 +176,7 @@ export class Octet {
     const sources = { calib: await sentList(calib, Infinity), data: data && (await sentList(data, Infinity)) };
     const request = {
       model: sent, options, budget, ranges, log, output: output ?? renamed(sent.name, 'auto'), sources,
+      labels: labels instanceof Blob ? await labels.text() : labels,
       threads: this.#threads,
     };
     const onFound = ({ state, plans, log }: AutoFound) => {

@@ -31,7 +31,7 @@ export interface Requests {
     search?: { calib?: SentSource; data?: SentSource; threads: number };
   };
   auto: {
-    model: ModelFiles; options: AutoOptions; budget: AutoBudget; ranges?: string; log?: string; output: string;
+    model: ModelFiles; options: AutoOptions; budget: AutoBudget; ranges?: string; log?: string; labels?: string; output: string;
     place?: Place; sources: { calib: SentSource; data?: SentSource }; threads: number;
   };
   calibrate: { model: ModelFiles; options: Options; samples: SentSource; threads: number };

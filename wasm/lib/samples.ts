@@ -22,7 +22,7 @@ export interface Opened {
 export type Pull = () => Promise<Sample | null>;
 
 const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
-const titled = (sample: Sample, i: number): ReadSample => ({ name: `sample ${i + 1}`, sample });
+const titled = (sample: Sample, i: number): ReadSample => ({ name: `sample ${i + 1}`, place: i, sample });
 
 async function* each(samples: Sample[]): AsyncGenerator<ReadSample> {
   for (const [i, sample] of samples.entries()) yield titled(sample, i);
@@ -85,17 +85,14 @@ export function openSamples(
 /** A source that can be opened again: files, lists, or made-up inputs. */
 export function openKnown(
   octet: OctetModule, model: ModelFiles, source: SentSource, most?: number,
-): { samples: AsyncIterable<Sample> | Sample[]; count: number | null } {
-  if ('synthetic' in source) {
-    const { list } = makeUp(octet, model, source.synthetic);
-    return { samples: list, count: list.length };
-  }
-  const opened = openSamples(octet, model, source, async () => null, most);
-  return { samples: plain(opened), count: opened.count };
+): Pick<Opened, 'named' | 'count'> {
+  if (!('synthetic' in source)) return openSamples(octet, model, source, async () => null, most);
+  const { list } = makeUp(octet, model, source.synthetic);
+  return { named: each(list), count: list.length };
 }
 
 /** The samples alone. */
-export async function* plain({ named }: Opened): AsyncGenerator<Sample> {
+export async function* plain({ named }: Pick<Opened, 'named'>): AsyncGenerator<Sample> {
   for await (const { sample } of named) yield sample;
 }
 

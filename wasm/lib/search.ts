@@ -4,7 +4,7 @@ import { observeSamples } from './calibrate.js';
 import { runtimeWith, Session } from './engine.js';
 import { checked, failure, OctetError } from './error.js';
 import type { SentSource } from './protocol.js';
-import { openKnown } from './samples.js';
+import { openKnown, plain } from './samples.js';
 import type { ModelFiles, Progress } from './types.js';
 
 // As many as the command line checks on.
@@ -42,9 +42,9 @@ class Searcher {
     try {
       const { calib } = this.sources;
       if (!calib) throw failure('usage', 'needs samples to run the model on', 'give calib', 'quantize');
-      const { samples, count } = openKnown(this.octet, this.model, calib);
+      const opened = openKnown(this.octet, this.model, calib), { count } = opened;
       const hooks = { onProgress: this.tell, total: count ?? undefined };
-      await observeSamples(runtimeWith(this.threads), calibration, samples, hooks);
+      await observeSamples(runtimeWith(this.threads), calibration, plain(opened), hooks);
       checked(this.search.answer({}));
     } finally {
       calibration.delete();
@@ -80,7 +80,7 @@ class Searcher {
   private async first(): Promise<Sample[]> {
     const samples: Sample[] = [];
     const source = this.sources.data ?? this.sources.calib ?? { synthetic: { count: CHECKED } };
-    for await (const sample of openKnown(this.octet, this.model, source, CHECKED).samples) {
+    for await (const sample of plain(openKnown(this.octet, this.model, source, CHECKED))) {
       samples.push(sample);
       if (samples.length === CHECKED) break;
     }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "calibration_steps.h"
+#include "candidate_drift.h"
 #include "js_bridge.h"
 #include "octet/auto_search.h"
 #include "octet/error.h"
@@ -38,24 +39,33 @@ void refuse_decided(const val& options) {
   }
 }
 
-std::optional<double> limit_of(const val& budget, const char* key, bool positive) {
+// What a limit may be, in words.
+constexpr const char* kDecibels = "a number of decibels";
+constexpr const char* kPositive = "a number above 0";
+constexpr const char* kPercent = "from 0 to 100";
+
+std::optional<double> limit_of(const val& budget, const char* key, const char* wanted) {
   const val value = budget[key];
   if (is_absent(value)) return {};
   if (value.isNumber()) {
     const double limit = value.as<double>();
-    if (std::isfinite(limit) && (!positive || limit > 0)) return limit;
+    const bool fits = wanted == kPositive ? limit > 0 : wanted == kPercent ? limit >= 0 && limit <= 100 : true;
+    if (std::isfinite(limit) && fits) return limit;
   }
-  throw Error(ErrorCode::kUsage, std::string("budget ") + key,
-              positive ? "the value must be a number above 0" : "the value must be a number of decibels");
+  throw Error(ErrorCode::kUsage, std::string("budget ") + key, std::string("the value must be ") + wanted);
 }
 
 AutoBudget budget_of(const val& budget) {
   AutoBudget result;
   if (is_absent(budget)) return result;
-  result.min_sqnr_db = limit_of(budget, "min_sqnr", false).value_or(result.min_sqnr_db);
-  if (const auto bytes = limit_of(budget, "max_bytes", true)) result.max_bytes = static_cast<std::uint64_t>(*bytes);
-  result.min_speedup = limit_of(budget, "min_speedup", true);
-  result.seconds = limit_of(budget, "seconds", true).value_or(result.seconds);
+  result.max_drop = limit_of(budget, "max_drop", kPercent);
+  if (result.max_drop && !is_absent(budget["min_sqnr"]))
+    throw Error(ErrorCode::kUsage, "budget min_sqnr max_drop", "drift has one budget", "leave one of the two out");
+  result.min_sqnr_db = limit_of(budget, "min_sqnr", kDecibels).value_or(result.min_sqnr_db);
+  if (const auto bytes = limit_of(budget, "max_bytes", kPositive))
+    result.max_bytes = static_cast<std::uint64_t>(*bytes);
+  result.min_speedup = limit_of(budget, "min_speedup", kPositive);
+  result.seconds = limit_of(budget, "seconds", kPositive).value_or(result.seconds);
   return result;
 }
 
@@ -67,42 +77,13 @@ val to_val(const Speedup& speedup) {
   return result;
 }
 
-// How a candidate did on the samples that were run.
-class CandidateDrift {
- public:
-  void add(const Sample& reference, const Sample& candidate) {
-    DriftMeter alone;
-    all_.add(reference, candidate);
-    alone.add(reference, candidate);
-    lowest_ = std::min(lowest_, alone.worst_sqnr_db());
-    highest_ = std::max(highest_, alone.worst_sqnr_db());
-    ++samples_;
-  }
-
-  std::size_t samples() const { return samples_; }
-
-  Measurement result() const {
-    Measurement measured;
-    measured.samples = samples_;
-    measured.sqnr_db = all_.worst_sqnr_db();
-    measured.lowest_db = lowest_;
-    measured.highest_db = highest_;
-    const auto outputs = all_.result();
-    measured.runs = std::all_of(outputs.begin(), outputs.end(), [](const OutputDrift& one) { return one.finite; });
-    if (!measured.runs) measured.error = "it gives NaN or infinity where the float model does not";
-    return measured;
-  }
-
- private:
-  DriftMeter all_;
-  double lowest_ = kSqnrEqual, highest_ = -kSqnrEqual;
-  std::size_t samples_ = 0;
-};
-
 class AutoSteps {
  public:
-  AutoSteps(Quantizer quantizer, const GivenRequest& given, const AutoBudget& budget, MeasurementLog log)
+  AutoSteps(Quantizer quantizer, const GivenRequest& given, const AutoBudget& budget, MeasurementLog log,
+            const std::string& labels)
       : budget_(budget),
+        labels_(labels.empty() ? AccuracyMeter() : AccuracyMeter(labels)),
+        needs_labels_(budget.max_drop || !labels.empty()),
         log_(std::move(log)),
         engine_(seconds_now, given.ranges ? std::optional(LearnedRanges{*given.ranges, {}, {}}) : std::nullopt),
         search_(std::move(quantizer), given.options.plan_options, budget, engine_, log_) {}
@@ -138,7 +119,9 @@ class AutoSteps {
   val add_outputs(val request) {
     return guarded([&] {
       expected();
-      meter_.add(to_sample(request["reference"]), to_sample(request["candidate"]));
+      const val place = request["place"];
+      meter_.add(is_absent(place) ? meter_.samples() : place.as<unsigned>(), text_or(request["name"], ""),
+                 to_sample(request["reference"]), to_sample(request["candidate"]));
       val result = val::object();
       result.set("samples", number(meter_.samples()));
       return result;
@@ -204,6 +187,7 @@ class AutoSteps {
       result.set("candidates", list);
       result.set("chosen", index_of(search_.chosen()));
       result.set("choices", choices());
+      if (budget_.max_drop) result.set("choices_by_drop", choices_by_drop());
       result.set("sensitivities", sensitivities);
       result.set("account", array_of(account));
       result.set("unmet", search_.unmet());
@@ -239,7 +223,7 @@ class AutoSteps {
   static constexpr const char* kEfforts[] = {"glance", "drift", "speed", "confirm"};
 
   void begin() {
-    meter_ = CandidateDrift();
+    meter_ = CandidateDrift(labels_);
     if (question_->kind == Kind::kMeasure) return;
     calibration_ = std::make_shared<CalibrationSteps>(question_->model, question_->fingerprint, question_->taps,
                                                       question_->channels);
@@ -267,6 +251,12 @@ class AutoSteps {
       if (meter_.samples() == 0)
         throw Error(ErrorCode::kUsage, "answer", "no outputs were added", "call add_outputs(), or answer an error");
       result = meter_.result();
+      // The first few may be those without labels.
+      if (needs_labels_ && !result.drop && question_->effort >= Effort::kDrift) {
+        const std::string& why = meter_.why_no_accuracy();
+        throw Error(ErrorCode::kData, "labels", why.empty() ? "there are none for these samples" : why,
+                    "give labels that fit the samples, or ask for decibels");
+      }
       if (result.runs && question_->effort >= Effort::kSpeed) time(request, result);
     }
     const SaveResult sizes = measure_model(question_->model);
@@ -308,8 +298,29 @@ class AutoSteps {
     for (const double floor : floors) {
       AutoBudget other = budget_;
       other.min_sqnr_db = floor;
+      other.max_drop.reset();
       val choice = val::object();
       choice.set("up_to", floor);
+      choice.set("candidate", index_of(search_.chosen_within(other)));
+      result.call<void>("push", choice);
+    }
+    return result;
+  }
+
+  // The same for right answers lost: from each of them on one that loses as many may be chosen.
+  val choices_by_drop() const {
+    std::vector<double> drops{0};
+    for (const AutoCandidate& one : search_.candidates()) {
+      if (one.measured.drop && *one.measured.drop > 0) drops.push_back(*one.measured.drop);
+    }
+    std::sort(drops.begin(), drops.end());
+    drops.erase(std::unique(drops.begin(), drops.end()), drops.end());
+    val result = val::array();
+    for (const double drop : drops) {
+      AutoBudget other = budget_;
+      other.max_drop = drop;
+      val choice = val::object();
+      choice.set("from", drop);
       choice.set("candidate", index_of(search_.chosen_within(other)));
       result.call<void>("push", choice);
     }
@@ -332,6 +343,7 @@ class AutoSteps {
     interval.call<void>("push", measured.lowest_db);
     interval.call<void>("push", measured.highest_db);
     result.set("sqnr_interval_db", interval);
+    if (measured.drop) result.set("drop", *measured.drop);
     if (measured.speedup) {
       result.set("speedup", octet::to_val(*measured.speedup));
       result.set("float_ms", measured.float_ms);
@@ -342,12 +354,14 @@ class AutoSteps {
   }
 
   AutoBudget budget_;
+  AccuracyMeter labels_;
+  bool needs_labels_;
   MeasurementLog log_;
   ReplayEngine engine_;
   AutoSearch search_;
   const SearchQuestion* question_ = nullptr;  // that stands
   std::shared_ptr<CalibrationSteps> calibration_;
-  CandidateDrift meter_;
+  CandidateDrift meter_{labels_};
   double last_ = seconds_now();
   bool done_ = false, stopped_ = false;
 };
@@ -361,7 +375,8 @@ val start_auto(val request) {
     if (const std::string text = text_or(request["log"], ""); !text.empty()) log.read_json(text);
     Quantizer quantizer(load(request), given.options.plan_options, nullptr, progress_of(request, "plan"));
     val result = val::object();
-    result.set("search", std::make_shared<AutoSteps>(std::move(quantizer), given, budget, std::move(log)));
+    result.set("search", std::make_shared<AutoSteps>(std::move(quantizer), given, budget, std::move(log),
+                                                     text_or(request["labels"], "")));
     return result;
   });
 }

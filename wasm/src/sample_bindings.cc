@@ -108,6 +108,7 @@ class OpenedSamples {
                                 : samples_.read(i, [&](std::size_t file) { return content(i, file, contents); });
       val result = val::object();
       result.set("name", samples_.base_name(i));
+      result.set("place", number(samples_.place(i)));
       result.set("sample", from_sample(sample));
       return result;
     });

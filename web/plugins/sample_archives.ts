@@ -1,4 +1,4 @@
-// 'samples:NAME' is the address of one archive with the samples of tests/data/NAME: many small files would be as many
+// 'samples:NAME' is the address of one archive with the samples of tests/data/NAME, and their labels: many small files would be as many
 // requests.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const WRITTEN = new Date('2026-01-01T00:00:00Z'); // the same archive from every
 function archive(folder: string): Uint8Array {
   const files: Record<string, Uint8Array> = {};
   for (const part of ['calib', 'eval']) {
-    const names = readdirSync(join(folder, part)).filter((name) => name.endsWith('.npz')).sort();
+    const names = readdirSync(join(folder, part)).filter((name) => /\.npz$|^labels\.json$/.test(name)).sort();
     for (const name of names) files[`${part}/${name}`] = readFileSync(join(folder, part, name));
   }
   return zipSync(files, { level: 9, mtime: WRITTEN });

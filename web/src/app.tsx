@@ -6,7 +6,7 @@ import { ModelBand } from './bands/model_band';
 import { ResultBand } from './bands/result_band';
 import { RunsBand } from './bands/runs_band';
 import { WorkBand } from './bands/work_band';
-import { filesOf } from './dropped';
+import { filesOf, isLabels } from './dropped';
 import type { Given } from './dropped';
 import { announcement } from './state/job';
 import { open } from './state/model';
@@ -17,7 +17,8 @@ import { linkOf } from './take/link';
 // A report of octet bench is about the run that is looked at; all else is a model, or belongs to one.
 async function take(given: Given[]) {
   const [first] = given;
-  if (given.length !== 1 || !/\.json$/i.test(first!.path) || !current.value) return open(given);
+  const isReport = given.length === 1 && /\.json$/i.test(first!.path) && !isLabels(first!);
+  if (!isReport || !current.value) return open(given);
   await takeReport(current.value, [first!.file]);
   document.getElementById('native')?.focus();
 }

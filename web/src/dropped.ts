@@ -12,6 +12,9 @@ export const asGiven = (files: Iterable<File>): Given[] =>
 
 const SAMPLE = /\.(npz|npy|pb|png|jpe?g|bmp|raw|bin)$/i;
 
+/** Right answers for the samples beside it. */
+export const isLabels = ({ path }: Given) => /(^|\/)labels\.json$/i.test(path);
+
 export const isSample = ({ path }: Given) => SAMPLE.test(path);
 
 export const asSamples = (given: Given[]): SampleFile[] => given.map(({ path, file }) => ({ name: path, blob: file }));
@@ -27,10 +30,11 @@ export interface Sorted {
 export function sorted(given: Given[], expected: boolean): Sorted {
   const named = given.find(({ path }) => /\.onnx$/i.test(path));
   // A lone .pb is a model in the old manner; beside a model it is a sample.
-  const alone = expected ? (given.find(({ path }) => /\.pb$/i.test(path)) ?? given.find((one) => !isSample(one))) : null;
+  const alone = expected ? (given.find(({ path }) => /\.pb$/i.test(path)) ?? given.find((one) => !isSample(one) && !isLabels(one))) : null;
   const model = named ?? alone ?? (expected ? given[0] : null) ?? null;
-  const others = given.filter((one) => one !== model && !/(^|\/)(\.|labels\.json$)/.test(one.path));
-  return { model, samples: others.filter(isSample), rest: others.filter((one) => !isSample(one)) };
+  const others = given.filter((one) => one !== model && !/(^|\/)\./.test(one.path));
+  const known = (one: Given) => isSample(one) || isLabels(one);
+  return { model, samples: others.filter(known), rest: others.filter((one) => !known(one)) };
 }
 
 async function* walk(entry: FileSystemEntry): AsyncGenerator<Given> {

@@ -28,6 +28,9 @@ export function percentText(share: number): string {
   return `${(100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 }
 
+/** Right answers lost, in percent; negative where more are right than before. */
+export const lostText = (percent: number) => `${percent < -0.005 ? '−' : ''}${Math.abs(percent).toFixed(1)} %`;
+
 export function plural(count: number, word: string): string {
   return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`;
 }

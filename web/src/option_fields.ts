@@ -130,6 +130,12 @@ export const FIELDS: Field[] = [
   {
     kind: 'number', key: 'budget_sqnr', label: 'Lowest SQNR, in dB', group: 'first', modes: AUTOMATIC, min: 0, max: 120,
     step: 'any', help: 'Of the worst output on your samples: 25 dB is an error of 6 % of its size, 40 dB one of 1 %.',
+    when: ({ budget_drop }) => budget_drop < 0,
+  },
+  {
+    kind: 'number', key: 'budget_drop', label: 'Right answers lost, in %', group: 'first', modes: AUTOMATIC, min: 0, max: 100,
+    step: 'any', none: -1, placeholder: 'by SQNR',
+    help: 'Instead of decibels: so many fewer than FP32 gives, by a labels.json among the samples to check on.',
   },
   {
     kind: 'number', key: 'budget_seconds', label: 'Time limit, in seconds', group: 'first', modes: AUTOMATIC, min: 5,

@@ -31,6 +31,8 @@ export interface Choices {
   min_sqnr: number;
   // What the automatic search keeps to; 0: no such limit.
   budget_sqnr: number;
+  /** Right answers lost, in percent; -1: decibels count. */
+  budget_drop: number;
   budget_mb: number;
   budget_speedup: number;
   budget_seconds: number;
@@ -54,7 +56,7 @@ export const DEFAULTS: Choices = {
   block_size: 0, nodes_to_quantize: [], nodes_to_exclude: [], op_types: [], external_data: false,
   format: 'qdq', activation_type: 'quint8', symmetric_activations: false, round_outputs: false, method: 'best',
   percentile: 99.9, smooth_quant: 0, equalize: false, bias_correction: false, min_sqnr: 0,
-  budget_sqnr: 25, budget_mb: 0, budget_speedup: 0, budget_seconds: 90, limit: 0, shuffle: -1,
+  budget_sqnr: 25, budget_drop: -1, budget_mb: 0, budget_speedup: 0, budget_seconds: 90, limit: 0, shuffle: -1,
   image_size: '', image_fit: 'stretch', image_layout: 'auto', image_order: 'rgb', image_scale: '', image_mean: '',
   image_std: '',
 };
@@ -100,7 +102,7 @@ export function autoOptions({ target, nodes_to_quantize, nodes_to_exclude, op_ty
 
 export function budgetOf(c: Choices): AutoBudget {
   return {
-    min_sqnr: c.budget_sqnr,
+    ...(c.budget_drop >= 0 ? { max_drop: c.budget_drop } : { min_sqnr: c.budget_sqnr }),
     seconds: c.budget_seconds,
     ...(c.budget_mb > 0 && { max_bytes: Math.round(c.budget_mb * 1e6) }),
     ...(c.budget_speedup > 0 && { min_speedup: c.budget_speedup }),

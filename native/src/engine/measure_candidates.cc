@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "data/labels.h"
+#include "data/labels_file.h"
 #include "engine/engine.h"
 #include "engine/interleave.h"
 #include "engine/measure_json.h"
@@ -97,7 +97,7 @@ class Reference {
  private:
   void compare(const Session& candidate, std::size_t count, Measurement& measured) const {
     DriftMeter all;
-    AccuracyMeter accuracy = job_.labels ? AccuracyMeter::of_file(*job_.labels) : AccuracyMeter(job_.data);
+    AccuracyMeter accuracy = job_.labels ? labels_of_file(*job_.labels) : labels_beside(job_.data);
     measured.lowest_db = kSqnrEqual;
     measured.highest_db = -kSqnrEqual;
     bool finite = true;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <future>
 
+#include "data/labels_file.h"
 #include "engine/engine.h"
 #include "engine/interleave.h"
 #include "engine/probe.h"
@@ -145,7 +146,7 @@ void measure_latency(const Sessions& sessions, const std::vector<Sample>& sample
 void measure(const VerifyJob& job, const Sessions& sessions, SampleReader& reader, VerifyResult& result) {
   const auto start = std::chrono::steady_clock::now();
   Meters meters;
-  if (job.data) meters.accuracy.emplace(*job.data);
+  if (job.data) meters.accuracy = labels_beside(*job.data);
   bool compare_plain = sessions.plain.session.has_value();
   std::vector<Sample> timed;
   while (std::optional<Sample> sample = reader.next()) {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "data/labels.h"
 #include "data/samples.h"
 #include "engine/integer_share.h"
+#include "octet/labels.h"
 #include "octet/measure.h"
 #include "octet/prepare.h"
 

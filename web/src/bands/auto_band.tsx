@@ -9,8 +9,8 @@ import type { NativePoint, ParetoPoint } from '../charts/pareto';
 import { EmptyFigure } from '../charts/frame';
 import { Strip } from '../charts/strip';
 import type { StripLayer } from '../charts/strip';
-import { bytesText, dbText, plural, timesText } from '../format';
-import { chosenAt, floor, found, removeFound, searching, stopSearch, takeCandidate } from '../state/auto';
+import { bytesText, dbText, lostText, plural, timesText } from '../format';
+import { byDrop, chosenAt, found, removeFound, searching, stopSearch, takeCandidate, tried } from '../state/auto';
 import type { Found } from '../state/auto';
 import { job } from '../state/job';
 import { NativeCandidates } from './auto_native';
@@ -25,7 +25,7 @@ function singleText({ samples, sqnr_interval_db: [low, high] }: AutoCandidate): 
 function pointsOf({ state: { candidates } }: Found): ParetoPoint[] {
   return candidates.flatMap((one, key) => (one.runs && one.speedup ? [{
     key, name: one.what, speedup: one.speedup, db: one.sqnr_db, bytes: one.bytes, isFloat: one.is_float,
-    front: one.front, more: [singleText(one), String(one.moved.length)],
+    front: one.front, more: [singleText(one), String(one.moved.length), one.drop === undefined ? '–' : lostText(one.drop)],
   }] : []));
 }
 
@@ -63,15 +63,26 @@ function Sensitivities({ now }: { now: Found }) {
   );
 }
 
-function Floor({ points, asked }: { points: ParetoPoint[]; asked: number }) {
-  const [, highest] = rangeOf(points, asked);
+// Of what may be lost, as much as the worst that was tried loses.
+function mostLost({ state: { candidates } }: Found): number {
+  return Math.max(2, Math.ceil(Math.max(...candidates.map(({ drop = 0 }) => drop))));
+}
+
+const budgetText = (now: Found) =>
+  (byDrop(now) ? `${tried.value.toFixed(1)} % of right answers lost` : `${tried.value.toFixed(1)} dB`);
+
+function Budget({ now, points, asked }: { now: Found; points: ParetoPoint[]; asked: number }) {
+  const drop = byDrop(now), unit = drop ? '%' : 'dB';
   return (
-    <label class="floor-slider">
-      <span>Lowest SQNR <output class="figure">{floor.value.toFixed(1)} dB</output></span>
+    <label class="floor-slider" for="tried-budget">
+      <span>
+        {drop ? 'Right answers lost, at most' : 'Lowest SQNR'} <output class="figure">{tried.value.toFixed(1)} {unit}</output>
+      </span>
       <input
-        type="range" min="0" max={highest} step="0.5" value={floor.value} aria-valuetext={`${floor.value} dB`}
+        id="tried-budget" type="range" min="0" max={drop ? mostLost(now) : rangeOf(points, asked)[1]} step={drop ? '0.1' : '0.5'}
+        value={tried.value} aria-valuetext={`${tried.value} ${unit}`}
         onInput={({ currentTarget }) => {
-          floor.value = Number(currentTarget.value);
+          tried.value = Number(currentTarget.value);
         }}
       />
     </label>
@@ -80,11 +91,12 @@ function Floor({ points, asked }: { points: ParetoPoint[]; asked: number }) {
 
 function WouldBe({ now, index }: { now: Found; index: number | null }) {
   const one = index === null ? null : now.state.candidates[index]!;
-  if (!one) return <p class="would-be-words">At {floor.value.toFixed(1)} dB nothing that was tried would be chosen.</p>;
+  if (!one) return <p class="would-be-words">At {budgetText(now)} nothing that was tried would be chosen.</p>;
   return (
     <p class="would-be-words" role="status">
-      At {floor.value.toFixed(1)} dB: <strong>{one.what}</strong>,{' '}
-      {one.speedup && timesText(one.speedup.ratio)} the speed, {dbText(one.sqnr_db)}, {bytesText(one.bytes)}
+      At {budgetText(now)}: <strong>{one.what}</strong>,{' '}
+      {one.speedup && timesText(one.speedup.ratio)} the speed, {one.drop !== undefined && `${lostText(one.drop)} lost, `}
+      {dbText(one.sqnr_db)}, {bytesText(one.bytes)}
     </p>
   );
 }
@@ -109,6 +121,7 @@ interface RowsProps {
 function Candidates({ now: { state }, wouldBe, selected }: RowsProps) {
   // The fastest first; what does not run last.
   const speed = ({ runs, speedup }: AutoCandidate) => (runs ? (speedup?.ratio ?? 0) : -1);
+  const labelled = state.candidates.some(({ drop }) => drop !== undefined);
   const order = state.candidates.map((_, i) => i).sort((a, b) => speed(state.candidates[b]!) - speed(state.candidates[a]!));
   return (
     <div class="scroll tall" tabIndex={0} role="region" aria-label="Candidates">
@@ -118,6 +131,7 @@ function Candidates({ now: { state }, wouldBe, selected }: RowsProps) {
             <th scope="col">candidate</th>
             <th scope="col">speed</th>
             <th scope="col">drift</th>
+            {labelled && <th scope="col"><abbr title="right answers lost, in percent of all">lost</abbr></th>}
             <th scope="col">size</th>
             <th scope="col">take</th>
           </tr>
@@ -136,11 +150,12 @@ function Candidates({ now: { state }, wouldBe, selected }: RowsProps) {
                   <>
                     <td class="figure">{one.speedup ? timesText(one.speedup.ratio) : '–'}</td>
                     <td class="figure">{dbText(one.sqnr_db)}</td>
+                    {labelled && <td class="figure">{one.drop === undefined ? '–' : lostText(one.drop)}</td>}
                     <td class="figure">{bytesText(one.bytes)}</td>
                     <td><Take index={i} what={one.what} /></td>
                   </>
                 ) : (
-                  <td colSpan={4}>does not run: {one.error}</td>
+                  <td colSpan={labelled ? 5 : 4}>does not run: {one.error}</td>
                 )}
               </tr>
             );
@@ -174,10 +189,10 @@ export function AutoBand() {
   const [selected, setSelected] = useState<number | null>(null);
   if (!now) return null;
   const { state } = now, points = pointsOf(now), busy = searching.value;
-  const asked = now.choices.budget_sqnr;
-  const wouldBe = chosenAt(state, floor.value);
+  const asked = now.choices.budget_sqnr, drop = byDrop(now);
+  const wouldBe = chosenAt(now, tried.value);
   const note = `${plural(state.tried, 'measurement')} in ${state.seconds.toFixed(0)} s on ${now.judgedOn}; area: size; bars: `
-    + 'interval of the speed; below the line: too far from FP32.';
+    + `interval of the speed${drop ? '' : '; below the line: too far from FP32'}.`;
   return (
     <section class="band auto" aria-labelledby="auto">
       <div class="title">
@@ -203,14 +218,15 @@ export function AutoBand() {
         </EmptyFigure>
       ) : (
         <Pareto
-          points={points} natively={nativePointsOf(now)} bytes={bytesOf(now.source)} asked={asked} floor={floor.value} chosen={wouldBe} selected={selected} note={note}
+          points={points} natively={nativePointsOf(now)} bytes={bytesOf(now.source)} asked={drop ? null : asked} floor={drop ? null : tried.value}
+          budget={budgetText(now)} chosen={wouldBe} selected={selected} note={note}
           onFloor={(db) => {
-            floor.value = db;
+            tried.value = db;
           }}
           onSelect={(key) => setSelected(key === selected ? null : key)}
         />
       )}
-      <Floor points={points} asked={asked} />
+      <Budget now={now} points={points} asked={asked} />
       {points.length > 0 && <WouldBe now={now} index={wouldBe} />}
       {points.length > 0 && <Candidates now={now} wouldBe={wouldBe} selected={selected} />}
       {!busy && <NativeCandidates now={now} />}

@@ -78,11 +78,13 @@ export function NativeCandidates({ now }: { now: Found }) {
     <div class="auto-native">
       <h3>Natively</h3>
       {server.value && (
+        <p>octet serve times the front, {plural(wanted.length, 'candidate')}, against FP32, without a browser.</p>
+      )}
+      {server.value && (
         <p>
-          <button type="button" class="quiet" disabled={job.value !== null} onClick={() => void timeNatively()}>
+          <button type="button" disabled={job.value !== null} onClick={() => void timeNatively()}>
             {native ? 'Time these natively again' : 'Time these natively'}
-          </button>{' '}
-          octet serve times the front, {plural(wanted.length, 'candidate')}, against FP32, without a browser.
+          </button>
         </p>
       )}
       {native && <Table now={now} times={native} />}

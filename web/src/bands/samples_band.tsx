@@ -1,6 +1,6 @@
 // What the model runs on: samples that ranges are learned from, and samples that outputs are checked on.
 import { useState } from 'preact/hooks';
-import { asSamples, filesOf, isSample } from '../dropped';
+import { asSamples, filesOf, isLabels, isSample } from '../dropped';
 import type { Given } from '../dropped';
 import { plural } from '../format';
 import { fieldsOf } from '../option_fields';
@@ -11,7 +11,7 @@ import { inspected } from '../state/model';
 import { server } from '../state/native';
 import { previews } from '../state/previews';
 import type { Preview } from '../state/previews';
-import { calibration, checkedOn, evaluation, hasPictures, isReal, setOf, takeSamples } from '../state/samples';
+import { calibration, checkedOn, evaluation, hasPictures, isReal, labelsOf, setOf, takeSamples } from '../state/samples';
 import type { Purpose, ReadableSet, SampleSet } from '../state/samples';
 import { onPage } from '../weights';
 import { Fields } from './fields';
@@ -109,7 +109,7 @@ function SampleArea({ purpose }: { purpose: Purpose }) {
   const set = setOf(purpose).value;
   const served = server.value?.calib?.description;
   const take = (given: Given[]) => {
-    const samples = given.filter(isSample);
+    const samples = given.filter((one) => isSample(one) || isLabels(one));
     if (samples.length > 0) takeSamples(asSamples(samples), purpose);
     announcement.value = samples.length > 0 ? `${plural(samples.length, 'file')} of samples added`
       : `None of these files is a sample: ${KINDS} are`;
@@ -128,7 +128,10 @@ function SampleArea({ purpose }: { purpose: Purpose }) {
     >
       <div class="title">
         <h3 id={id}>{TITLES[purpose]}</h3>
-        <span class="figure">{set?.kind === 'files' && plural(set.files.length, 'file')}</span>
+        <span class="figure">
+          {set?.kind === 'files' && <span>{plural(set.files.length, 'file')}</span>}
+          {labelsOf(set) && <>, <span>labels.json</span></>}
+        </span>
       </div>
       {set ? <Given set={set} purpose={purpose} /> : <p>{emptyText(purpose)}</p>}
       <div class="actions">

@@ -24,10 +24,12 @@ interface Props {
   natively: NativePoint[];
   /** Of FP32 as it came. */
   bytes: number;
-  /** The floor that was asked for, and the one that is tried. */
-  asked: number;
-  floor: number;
-  /** What would be chosen at this floor. */
+  /** The floor that was asked for, and the one that is tried; null where the budget is another. */
+  asked: number | null;
+  floor: number | null;
+  /** What is tried, in words. */
+  budget: string;
+  /** What would be chosen then. */
   chosen: number | null;
   selected: number | null;
   note: string;
@@ -42,9 +44,10 @@ const MOST_RADIUS = 15, LEAST_RADIUS = 4;
 export const PARETO_HEIGHT = HEIGHT;
 
 /** From the lowest to the highest decibels that are drawn; `asked` is among them. */
-export function rangeOf(points: { db: number }[], asked: number): [number, number] {
-  const near = points.map(({ db }) => db).filter((db) => db <= FAR);
-  const low = Math.min(asked, ...near) - 8, high = Math.max(asked, ...near) + 6;
+export function rangeOf(points: { db: number }[], asked: number | null): [number, number] {
+  const near = points.map(({ db }) => db).filter((db) => db <= FAR), all = asked === null ? near : [...near, asked];
+  if (all.length === 0) return [0, FAR];
+  const low = Math.min(...all) - 8, high = Math.max(...all) + 6;
   return [Math.max(0, Math.floor(low / 5) * 5), Math.ceil(high / 5) * 5];
 }
 
@@ -59,23 +62,23 @@ function frontOf(points: ParetoPoint[]): ParetoPoint[] {
 const speedText = ({ ratio, low, high }: ParetoPoint['speedup']) =>
   `${timesText(ratio)} (${timesText(low)} to ${timesText(high)})`;
 
-export function Pareto({ points, natively, bytes, asked, floor, chosen, selected, note, onFloor, onSelect }: Props) {
+export function Pareto({ points, natively, bytes, asked, floor, budget, chosen, selected, note, onFloor, onSelect }: Props) {
   const all = [...points, ...natively], [lowest, highest] = rangeOf(all, asked);
   const fastest = Math.max(1.4, ...all.map(({ speedup }) => Math.min(speedup.high, speedup.ratio * 1.3))) * 1.06;
   const slowest = Math.max(0, Math.min(0.8, ...all.map(({ speedup }) => speedup.ratio)) - 0.1);
   const best = points.find(({ key }) => key === chosen);
-  const label = `${points.length} candidates; at ${floor.toFixed(1)} dB: ${best
+  const label = `${points.length} candidates; at ${budget}: ${best
     ? `${best.name}, ${timesText(best.speedup.ratio)}, ${dbText(best.db)}` : 'none'}${natively.length > 0
     ? `; ${natively.length} of them natively too` : ''}`;
   const rows = points.map(({ name, speedup, db, bytes: size, front, more, key }) => [
     name, speedText(speedup), dbText(db), bytesText(size), ...more, key === chosen ? 'chosen' : front ? 'front' : '',
   ]);
   const native = natively.map(({ name, speedup, db, bytes: size }) => [
-    `${name}, natively`, speedText(speedup), dbText(db), bytesText(size), '', '', '',
+    `${name}, natively`, speedText(speedup), dbText(db), bytesText(size), '', '', '', '',
   ]);
   const table = {
-    head: ['candidate', 'speed', 'drift', 'size', 'single samples', 'nodes out of integers', 'standing'],
-    rows: [['FP32, as given', '1.0×', 'equal', bytesText(bytes), '', '', ''], ...rows, ...native],
+    head: ['candidate', 'speed', 'drift', 'size', 'single samples', 'nodes out of integers', 'right answers lost', 'standing'],
+    rows: [['FP32, as given', '1.0×', 'equal', bytesText(bytes), '', '', '', ''], ...rows, ...native],
   };
   return (
     <Figure title="Speed and drift of what was tried" label={label} height={HEIGHT} table={table} note={note} class="pareto">
@@ -86,7 +89,7 @@ export function Pareto({ points, natively, bytes, asked, floor, chosen, selected
         const along = (ratio: number) => x(Math.max(slowest, Math.min(fastest, ratio)));
         const radius = (size: number) => Math.max(LEAST_RADIUS, MOST_RADIUS * Math.sqrt(size / bytes));
         const line = frontOf(points).map(({ speedup, db }) => `${along(speedup.ratio).toFixed(1)} ${up(db).toFixed(1)}`);
-        const at = y(Math.max(lowest, Math.min(highest, floor)));
+        const at = floor === null ? null : y(Math.max(lowest, Math.min(highest, floor)));
         const drag = (event: PointerEvent) => {
           const svg = (event.currentTarget as Element).closest('svg')!, box = svg.getBoundingClientRect();
           const place = ((event.clientY - box.top) / box.height) * HEIGHT;
@@ -103,18 +106,18 @@ export function Pareto({ points, natively, bytes, asked, floor, chosen, selected
             {ticks(highest, 8).filter((value) => value >= lowest).map((value) => (
               <g key={value}>
                 <line class="grid" x1={LEFT} x2={right} y1={y(value)} y2={y(value)} />
-                <text class="tick" x={LEFT - 7} y={y(value)} dy="0.35em" text-anchor="end">{value}</text>
+                <text class="tick" x={LEFT - 12} y={y(value)} dy="0.35em" text-anchor="end">{value}</text>
               </g>
             ))}
-            <text class="tick" x="0" y="12">dB</text>
-            <text class="tick" x={LEFT - 7} y={TOP - 16} dy="0.35em" text-anchor="end">{`> ${highest}`}</text>
+            <text class="tick" x={LEFT - 12} y={bottom + 17} text-anchor="end">dB</text>
+            <text class="tick" x={LEFT - 12} y={TOP - 16} dy="0.35em" text-anchor="end">{`> ${highest}`}</text>
             {ticks(fastest, width < 500 ? 5 : 10).filter((value) => value >= slowest).map((value) => (
               <text key={value} class="tick" x={x(value)} y={bottom + 17} text-anchor="middle">{`${value}×`}</text>
             ))}
             <text class="tick" x={right} y={HEIGHT - 6} text-anchor="end">
               {natively.length > 0 ? 'speed against FP32: ● in this browser, ◆ natively' : 'speed against FP32 in this browser'}
             </text>
-            <rect class="below" x={LEFT} y={at} width={right - LEFT} height={Math.max(0, bottom - at)} />
+            {at !== null && <rect class="below" x={LEFT} y={at} width={right - LEFT} height={Math.max(0, bottom - at)} />}
             <line class="axis" x1={LEFT} x2={right} y1={bottom} y2={bottom} />
             <line class="even" x1={x(1)} x2={x(1)} y1={TOP - 22} y2={bottom} />
             {line.length > 1 && <path class="front" d={`M${line.join('L')}`} />}
@@ -134,12 +137,14 @@ export function Pareto({ points, natively, bytes, asked, floor, chosen, selected
               <circle class="mark" cx={x(1)} cy={TOP - 16} r={radius(bytes)}><title>FP32, as given</title></circle>
               <text class="name haloed" x={x(1)} y={TOP + radius(bytes) - 2} text-anchor="middle">FP32</text>
             </g>
-            <g class="floor" onPointerDown={begin} onPointerMove={held}>
-              <rect class="catch" x={LEFT} y={at - 14} width={right - LEFT} height="28" />
-              <line x1={LEFT} x2={right} y1={at} y2={at} />
-              <path class="grip" d={`M${LEFT} ${at}l-9 -7v14z`} />
-              <text class="number haloed" x={LEFT + 5} y={at + 17}>{`lowest: ${floor} dB`}</text>
-            </g>
+            {at !== null && (
+              <g class="floor" onPointerDown={begin} onPointerMove={held}>
+                <rect class="catch" x={LEFT} y={at - 14} width={right - LEFT} height="28" />
+                <line x1={LEFT} x2={right} y1={at} y2={at} />
+                <path class="grip" d={`M${LEFT} ${at}l-9 -7v14z`} />
+                <text class="number haloed" x={LEFT + 5} y={at + 17}>{`lowest: ${floor} dB`}</text>
+              </g>
+            )}
             {points.map(({ key, speedup, db, bytes: size }) => (
               <circle
                 key={key} class="catch" cx={along(speedup.ratio)} cy={up(db)} r={Math.max(11, radius(size))}

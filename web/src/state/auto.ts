@@ -1,6 +1,6 @@
 // The automatic search: what it found so far, and what of it becomes a run.
 import { computed, signal } from '@preact/signals';
-import { bytesOf, LARGEST_TO_RUN, OctetError } from 'octet-wasm';
+import { bytesOf, failure, LARGEST_TO_RUN, OctetError } from 'octet-wasm';
 import type { AutoCandidate, AutoState, ModelFiles, Plan, Report, Stage } from 'octet-wasm';
 import { autoOptions, budgetOf, settled } from '../options';
 import type { Choices } from '../options';
@@ -15,7 +15,7 @@ import type { Ranges } from './ranges';
 import { awaited, check, lacksSamples, newId, outOfReach, quantize } from './run';
 import { addRun, inTurn } from './runs';
 import type { Run } from './runs';
-import { calibration, checkedOn, describe, sourceOf } from './samples';
+import { calibration, checkedOn, describe, labelsOf, sourceOf } from './samples';
 import { forgetSearch, keepSearch, keptSearch } from './search_store';
 
 export interface Found {
@@ -44,17 +44,24 @@ const made = signal<Found | null>(null);
 export const found = computed(() => (made.value && made.value.source.model === loaded.value?.model ? made.value : null));
 /** Whether a search is under way. */
 export const searching = signal(false);
-/** The floor that the reader tries out, in dB. */
-export const floor = signal(0);
+/** The budget that the reader tries out: a floor in dB, or right answers that may be lost, in percent. */
+export const tried = signal(0);
+
+/** Whether right answers are the budget. */
+export const byDrop = ({ choices: { budget_drop } }: Pick<Found, 'choices'>) => budget_drop >= 0;
+
+const askedIn = (chosen: Choices) => (chosen.budget_drop >= 0 ? chosen.budget_drop : chosen.budget_sqnr);
 
 const NOTHING: AutoState = {
   candidates: [], chosen: null, choices: [], sensitivities: [], account: [], unmet: '', ended_early: null, tried: 0,
   seconds: 0,
 };
 
-/** Which candidate would be chosen with this floor. */
-export function chosenAt({ choices: steps }: AutoState, db: number): number | null {
-  return steps.find(({ up_to }) => db <= up_to)?.candidate ?? null;
+/** Which candidate would be chosen with this budget. */
+export function chosenAt(now: Found, budget: number): number | null {
+  const { choices: floors, choices_by_drop: drops = [] } = now.state;
+  if (byDrop(now)) return drops.filter(({ from }) => from <= budget).at(-1)?.candidate ?? null;
+  return floors.find(({ up_to }) => budget <= up_to)?.candidate ?? null;
 }
 
 let stopping: AbortController | null = null;
@@ -85,6 +92,10 @@ async function finish(run: Run, source: ModelFiles, signal: AbortSignal, tell: T
 
 const calibratedOf = ({ samples, description }: Ranges) => ({ samples, description });
 
+const noLabels = () => failure(
+  'data', 'no labels say which answers are right', 'drop labels.json with the samples to check on, or empty “Right answers lost”',
+);
+
 // The log is of other samples, settings, or another browser.
 const isStrange = (error: unknown) => error instanceof OctetError && error.error.where === 'log';
 
@@ -96,11 +107,13 @@ export async function searchAutomatically() {
   stopping = new AbortController();
   const { signal: stop } = stopping;
   searching.value = true;
-  floor.value = chosen.budget_sqnr;
+  tried.value = askedIn(chosen);
   try {
     await exclusively(stagesOf(bytesOf(source)), async (signal, tell) => {
       problem.value = null;
       if (set.kind === 'served') throw outOfReach('drop samples here, or search with octet auto on the command line');
+      const labels = labelsOf(judging);
+      if (byDrop({ choices: chosen }) && !labels) throw noLabels();
       const hooks = { signal, onProgress: tell };
       made.value = {
         id: newId(), created: Date.now(), source, choices: chosen, judgedOn: describe(judging), state: NOTHING, plans: [],
@@ -110,7 +123,7 @@ export async function searchAutomatically() {
       update({ calibrated: calibratedOf(ranges) });
       const request = {
         calib: sourceOf(set, chosen, 'calibration'), data: sourceOf(judging, chosen, 'evaluation'), ranges: ranges.text,
-        budget: budgetOf(chosen), options: autoOptions(chosen),
+        budget: budgetOf(chosen), options: autoOptions(chosen), ...(labels && { labels }),
       };
       const search = (known?: string) => octet.auto(source, { ...request, ...(known !== undefined && { log: known }) }, {
         ...hooks, stop, onState: (state) => update({ state }), onCandidate: take,
@@ -177,7 +190,7 @@ async function restore() {
   if (!source || found.value) return;
   const kept = await keptSearch(source);
   if (!kept || found.value || loaded.value?.model !== source.model) return;
-  floor.value = kept.choices.budget_sqnr;
+  tried.value = askedIn(kept.choices);
   made.value = { ...kept, source: loaded.value, earlier: true };
 }
 

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import type { ModelFiles, Report } from 'octet-wasm';
 import { fetchBundled } from '../bundled';
 import type { BundledModel } from '../bundled';
-import { asSamples, isSample, sorted } from '../dropped';
+import { asSamples, isLabels, isSample, sorted } from '../dropped';
 import type { Given } from '../dropped';
 import { plural } from '../format';
 import { calibrates, WIDEST } from '../options';
@@ -11,7 +11,7 @@ import { choices } from './choices';
 import { octet } from './client';
 import { announcement, cancel, exclusively, problem } from './job';
 import { currentId } from './runs';
-import { calibration, evaluation, forgetSamples, isReal, takeSamples } from './samples';
+import { calibration, evaluation, filesSet, forgetSamples, isReal, takeSamples } from './samples';
 
 export { problem } from './job';
 
@@ -58,8 +58,8 @@ export async function openBundled(bundled: BundledModel) {
     const { model, ...samples } = await fetchBundled(bundled, signal);
     signal.throwIfAborted();
     loaded.value = { name: bundled.file, model, files: {} };
-    calibration.value = { kind: 'files', files: samples.calibration, from: bundled.file };
-    evaluation.value = { kind: 'files', files: samples.evaluation, from: bundled.file };
+    calibration.value = filesSet(samples.calibration, bundled.file);
+    evaluation.value = filesSet(samples.evaluation, bundled.file);
   });
   if (loaded.value?.name === bundled.file) await look([]);
 }
@@ -82,6 +82,6 @@ async function look(given: Given[]) {
     loaded.value = { ...source, files };
     inspected.value = report;
     announcement.value = `${source.name} is loaded`;
-    give(given.filter((one) => isSample(one) && !read.has(one.file)));
+    give(given.filter((one) => isLabels(one) || (isSample(one) && !read.has(one.file))));
   });
 }

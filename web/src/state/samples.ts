@@ -5,8 +5,13 @@ import { plural } from '../format';
 import { imageOptions } from '../options';
 import type { Choices } from '../options';
 
-/** `from`: the model that the files came with, where it was one that comes with the page. */
-export type ReadableSet = { kind: 'files'; files: SampleFile[]; from?: string } | { kind: 'made up'; count: number };
+/**
+ * `from`: the model that the files came with, where it was one that comes with the page. `labels`: the labels.json that
+ * lay with them.
+ */
+export type ReadableSet =
+  | { kind: 'files'; files: SampleFile[]; from?: string; labels?: Blob }
+  | { kind: 'made up'; count: number };
 
 /** 'served': a folder that `octet serve` reads, and this page does not. */
 export type SampleSet = ReadableSet | { kind: 'served'; folder: string };
@@ -30,6 +35,9 @@ const PICTURE = /\.(png|jpe?g|bmp)$/i;
 export const hasPictures = (set: SampleSet | null) =>
   set?.kind === 'files' && set.files.some(({ name }) => PICTURE.test(name));
 
+/** Right answers for the samples that outputs are checked on. */
+export const labelsOf = (set: SampleSet | null) => (set?.kind === 'files' ? (set.labels ?? null) : null);
+
 export const isReal = (set: SampleSet | null) => set?.kind === 'files';
 
 export function describe(set: SampleSet): string {
@@ -45,15 +53,28 @@ export function sourceOf(set: ReadableSet, choices: Choices, purpose: Purpose): 
   return { files: set.files, ...taken, ...(hasPictures(set) && { image: imageOptions(choices) }) };
 }
 
-/** Samples that came with a model, or by themselves: where folders do not tell, to `purpose`. */
+const isLabels = ({ name }: SampleFile) => /(^|\/)labels\.json$/i.test(name);
+
+export function filesSet(given: SampleFile[], from?: string): ReadableSet {
+  const files = given.filter((file) => !isLabels(file)), labels = given.find(isLabels)?.blob;
+  return { kind: 'files', files, ...(from !== undefined && { from }), ...(labels && { labels }) };
+}
+
+/**
+ * Samples that came with a model, or by themselves, and labels.json among them: where folders do not tell, to `purpose`.
+ * Labels alone go to the samples that are there.
+ */
 export function takeSamples(files: SampleFile[], purpose: Purpose) {
   const calib = files.filter(({ name }) => /(^|\/)(calib|train)[^/]*\//i.test(name));
   const evals = files.filter(({ name }) => /(^|\/)(eval|valid|test(?!_data_set))[^/]*\//i.test(name));
+  const before = setOf(purpose).value;
   if (calib.length > 0 && evals.length > 0) {
-    calibration.value = { kind: 'files', files: calib };
-    evaluation.value = { kind: 'files', files: evals };
+    calibration.value = filesSet(calib);
+    evaluation.value = filesSet(evals);
+  } else if (files.length > 0 && files.every(isLabels)) {
+    if (before?.kind === 'files') setOf(purpose).value = { ...before, labels: files[0]!.blob };
   } else if (files.length > 0) {
-    setOf(purpose).value = { kind: 'files', files };
+    setOf(purpose).value = filesSet(files);
   }
 }
 

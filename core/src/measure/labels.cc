@@ -1,13 +1,10 @@
-#include "data/labels.h"
-
-#include <fmt/format.h>
+#include "octet/labels.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
-#include "data/mapped_file.h"
 #include "octet/dtype.h"
-#include "octet/error.h"
 
 namespace octet {
 namespace {
@@ -39,10 +36,11 @@ std::string obstacle(const std::vector<std::int64_t>& labels, const Tensor& outp
   const std::uint64_t width = width_of(output), elements = element_count(output.dims);
   if (!is_float_type(output.type) || width < 2) return "has no scores to choose from along its last axis";
   if (elements != labels.size() * width) {
-    return fmt::format("has {} rows, the labels {}", elements / width, labels.size());
+    return "has " + std::to_string(elements / width) + " rows, the labels " + std::to_string(labels.size());
   }
   const std::int64_t largest = *std::max_element(labels.begin(), labels.end());
-  if (largest >= output.dims.back()) return fmt::format("chooses among {}, a label is {}", width, largest);
+  if (largest >= output.dims.back())
+    return "chooses among " + std::to_string(width) + ", a label is " + std::to_string(largest);
   return {};
 }
 
@@ -61,46 +59,31 @@ std::uint64_t count_right(const Tensor& output, const std::vector<std::int64_t>&
   return right;
 }
 
-json parse_file(const std::filesystem::path& path) {
-  const auto file = open_file(path);
-  std::vector<std::uint8_t> bytes(file->size());
-  file->read(0, bytes);
-  return json::parse(bytes, nullptr, false);
-}
+std::string in_quotes(const std::string& name) { return "'" + name + "'"; }
 
 }  // namespace
 
-AccuracyMeter::AccuracyMeter(const std::filesystem::path& data) {
-  const std::filesystem::path path = data / "labels.json";
-  std::error_code fault;
-  if (std::filesystem::is_regular_file(path, fault)) read(path);
-}
-
-AccuracyMeter AccuracyMeter::of_file(const std::filesystem::path& labels) {
-  AccuracyMeter meter;
-  meter.read(labels);
-  return meter;
-}
-
-void AccuracyMeter::read(const std::filesystem::path& path) {
+AccuracyMeter::AccuracyMeter(std::string_view labels) {
   constexpr const char* kNoNumbers = "labels.json holds something else than whole numbers";
-  try {
-    const json document = parse_file(path);
-    if (document.is_array()) {
-      for (const json& labels : document) {
-        if (!flatten(labels, in_order_.emplace_back()) && !labels.is_null()) why_not_ = kNoNumbers;
-      }
-    } else if (document.is_object() && document.contains("labels") && document["labels"].is_object()) {
-      if (document.contains("output") && document["output"].is_string()) output_ = document["output"];
-      for (const auto& [name, labels] : document["labels"].items()) {
-        if (!flatten(labels, by_name_[name]) && !labels.is_null()) why_not_ = kNoNumbers;
-      }
-    } else {
-      why_not_ = "labels.json is neither a list nor {\"output\": NAME, \"labels\": {FILE: …}}";
+  const json document = json::parse(labels, nullptr, false);
+  if (document.is_array()) {
+    for (const json& one : document) {
+      if (!flatten(one, in_order_.emplace_back()) && !one.is_null()) why_not_ = kNoNumbers;
     }
-  } catch (const Error& error) {
-    why_not_ = error.what();
+  } else if (document.is_object() && document.contains("labels") && document["labels"].is_object()) {
+    if (document.contains("output") && document["output"].is_string()) output_ = document["output"];
+    for (const auto& [name, one] : document["labels"].items()) {
+      if (!flatten(one, by_name_[name]) && !one.is_null()) why_not_ = kNoNumbers;
+    }
+  } else {
+    why_not_ = "labels.json is neither a list nor {\"output\": NAME, \"labels\": {FILE: …}}";
   }
+}
+
+AccuracyMeter AccuracyMeter::unreadable(std::string why_not) {
+  AccuracyMeter meter;
+  meter.why_not_ = std::move(why_not);
+  return meter;
 }
 
 const AccuracyMeter::Rows* AccuracyMeter::rows_of(std::size_t sample, const std::string& name) const {
@@ -114,11 +97,12 @@ void AccuracyMeter::find_output(const Rows& labels, const Sample& reference) {
   for (const auto& [name, value] : reference) {
     const std::string why = obstacle(labels, value);
     if (!why.empty()) {
-      obstacles += fmt::format("{}output '{}' {}", obstacles.empty() ? "" : ", ", name, why);
+      obstacles += (obstacles.empty() ? "output " : ", output ") + in_quotes(name) + " " + why;
     } else if (output_.empty()) {
       output_ = name;
     } else {
-      why_not_ = fmt::format("labels.json does not say which output it means: '{}' and '{}' both fit", output_, name);
+      why_not_ = "labels.json does not say which output it means: " + in_quotes(output_) + " and " + in_quotes(name) +
+                 " both fit";
       return;
     }
   }
@@ -133,14 +117,14 @@ void AccuracyMeter::add(std::size_t sample, const std::string& name, const Sampl
   if (!why_not_.empty()) return;
   const auto right = reference.find(output_), other = candidate.find(output_);
   if (right == reference.end() || other == candidate.end()) {
-    why_not_ = fmt::format("labels.json is about output '{}', which {} has not", output_,
-                           right == reference.end() ? "the reference" : "the candidate");
+    why_not_ = "labels.json is about output " + in_quotes(output_) + ", which " +
+               (right == reference.end() ? "the reference" : "the candidate") + " has not";
     return;
   }
   for (const Tensor* output : {&right->second, &other->second}) {
     const std::string why = obstacle(*labels, *output);
     if (!why.empty()) {
-      why_not_ = fmt::format("labels.json does not fit sample '{}': output '{}' {}", name, output_, why);
+      why_not_ = "labels.json does not fit sample " + in_quotes(name) + ": output " + in_quotes(output_) + " " + why;
       return;
     }
   }

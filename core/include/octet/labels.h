@@ -1,11 +1,11 @@
-// How often a model is right, where a data folder says what is: its labels.json.
+// How often a model is right, where a folder of samples says what is: its labels.json.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "octet/tensor.h"
@@ -27,9 +27,9 @@ struct Accuracy {
 // Labels are an extra: those that are missing or do not fit give no accuracy and a reason, never an error.
 class AccuracyMeter {
  public:
-  // `data` as given to open_samples; labels stand in folders only.
-  explicit AccuracyMeter(const std::filesystem::path& data);
-  static AccuracyMeter of_file(const std::filesystem::path& labels);
+  AccuracyMeter() = default;  // without labels
+  explicit AccuracyMeter(std::string_view labels);
+  static AccuracyMeter unreadable(std::string why_not);
 
   // `sample` is its place in file-name order, from 0; `name` the name of its file.
   void add(std::size_t sample, const std::string& name, const Sample& reference, const Sample& candidate);
@@ -39,9 +39,6 @@ class AccuracyMeter {
 
  private:
   using Rows = std::vector<std::int64_t>;
-
-  AccuracyMeter() = default;
-  void read(const std::filesystem::path& labels);
 
   const Rows* rows_of(std::size_t sample, const std::string& name) const;
   void find_output(const Rows& labels, const Sample& reference);
