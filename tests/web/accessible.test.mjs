@@ -1,23 +1,11 @@
 // What axe finds wrong for people who hear the page, enlarge it or see few colours; in both themes.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { ROOT } from '../wasm/load_octet.mjs';
 import { modelBytes } from '../wasm/octet_runs.mjs';
+import { violations } from './axe.mjs';
 import { PHONE } from './browser.mjs';
 import { benchReport, giveReport, nativeFigures, reportFile } from './native_report.mjs';
 import { onPage, saved, unbuilt } from './on_page.mjs';
 import { fileOf, findLayers, measured, pinned, twoMarked } from './page_steps.mjs';
-
-const AXE = readFileSync(join(ROOT, 'web/node_modules/axe-core/axe.min.js'), 'utf8');
-
-// The page's policy lets no script in; the debugger's are not asked.
-async function violations(page, context) {
-  const debug = await context.newCDPSession(page);
-  await debug.send('Runtime.evaluate', { expression: AXE });
-  const found = await page.evaluate(async () => (await globalThis.axe.run(document)).violations);
-  return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html}\n${failureSummary}`));
-}
 
 const STATES = {
   async 'before a model'() {},

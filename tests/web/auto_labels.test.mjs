@@ -109,4 +109,7 @@ onPage('every budget stands on the page with a sentence, fits a phone, and is in
   await settled(page);
   const wide = await page.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(wide <= PHONE.width, `${wide} px with what was found`);
+  const [inside, room] = await band(page).getByRole('region', { name: 'Candidates', exact: true })
+    .evaluate((one) => [one.scrollWidth, one.clientWidth]);
+  assert.ok(inside <= room, `candidates take ${inside} px of ${room}`);
 });

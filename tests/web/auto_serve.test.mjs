@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { ROOT } from '../wasm/load_octet.mjs';
 import { modelBytes } from '../wasm/octet_runs.mjs';
 import { band, candidates, points, search, settled } from './auto_steps.mjs';
+import { violations } from './axe.mjs';
 import { onPage, unbuilt } from './on_page.mjs';
 import { area, fileOf, rows } from './page_steps.mjs';
 import { serveOctet } from './serve_octet.mjs';
@@ -33,7 +34,7 @@ const reports = (page) => page.evaluate(async () => (await Promise.all(window.be
 
 const timesText = (ratio) => `${ratio < 10 ? ratio.toPrecision(2) : ratio.toFixed(0)}×`;
 
-onPage('candidates on the front are timed natively, and stand in chart and table as they were measured', SERVED, async (page, { server, requests }) => {
+onPage('candidates on the front are timed natively, and stand in chart and table as they were measured', SERVED, async (page, { server, requests, context }) => {
   await search(page, 'Digits', { seconds: '8' });
   await settled(page);
   await ask(page).waitFor();
@@ -71,6 +72,8 @@ onPage('candidates on the front are timed natively, and stand in chart and table
   places.sort(([, a], [, b]) => a - b);
   for (let i = 1; i < places.length; ++i) assert.ok(ratio(places[i][0]) >= ratio(places[i - 1][0]), `${places}`);
   await band(page).getByText('● in this browser, ◆ natively').waitFor();
+
+  assert.deepEqual(await violations(page, context), []);
 
   // Nothing is left there.
   for (const request of requests.filter((one) => one.includes('/api/files/candidate'))) {

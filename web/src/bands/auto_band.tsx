@@ -125,7 +125,7 @@ function Candidates({ now: { state }, wouldBe, selected }: RowsProps) {
   const order = state.candidates.map((_, i) => i).sort((a, b) => speed(state.candidates[b]!) - speed(state.candidates[a]!));
   return (
     <div class="scroll tall" tabIndex={0} role="region" aria-label="Candidates">
-      <table class="candidates">
+      <table class={`candidates ${labelled ? 'labelled' : ''}`}>
         <thead>
           <tr>
             <th scope="col">candidate</th>

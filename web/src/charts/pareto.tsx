@@ -151,7 +151,12 @@ export function Pareto({ points, natively, bytes, asked, floor, budget, chosen, 
                 onClick={() => onSelect(key)}
               />
             ))}
-            {best && <Words point={best} x={x(best.speedup.ratio)} y={up(best.db)} r={radius(best.bytes)} right={right} />}
+            {best && (
+              <Words
+                point={best} x={x(best.speedup.ratio)} y={up(best.db)} r={radius(best.bytes)} right={right}
+                taken={all.filter((one) => one !== best).map(({ speedup, db }) => [along(speedup.ratio), up(db)])}
+              />
+            )}
           </>
         );
       }}
@@ -204,12 +209,28 @@ function Native({ point: { key, name, speedup, db, bytes }, x, up, y, r, here }:
   );
 }
 
-// What would be chosen, by name, beside its point.
-function Words({ point, x, y, r, right }: { point: ParetoPoint; x: number; y: number; r: number; right: number }) {
-  const text = bytesText(point.bytes), wide = textWidth(text, 14);
-  const before = x + r + 10 + wide > right;
+interface WordsProps {
+  point: ParetoPoint;
+  x: number;
+  y: number;
+  r: number;
+  right: number;
+  /** Places of other marks. */
+  taken: [number, number][];
+}
+
+// The size of what would be chosen: beside its point where no mark is in the way, else above it.
+function Words({ point, x, y, r, right, taken }: WordsProps) {
+  const text = bytesText(point.bytes), wide = textWidth(text, 14) + r + 10;
+  const free = (from: number, to: number) => !taken.some(([across, up]) =>
+    across > from - LEAST_RADIUS && across < to + LEAST_RADIUS && Math.abs(up - y) < MOST_RADIUS);
+  const after = x + wide <= right && free(x + r, x + wide), before = !after && free(x - wide, x - r);
+  const anchor = after ? 'start' : before ? 'end' : 'middle';
   return (
-    <text class="number haloed" x={before ? x - r - 8 : x + r + 8} y={y} dy="0.35em" text-anchor={before ? 'end' : 'start'}>
+    <text
+      class="number haloed" x={after ? x + r + 8 : before ? x - r - 8 : Math.min(x, right - wide / 2)}
+      y={after || before ? y : y - r - 14} dy="0.35em" text-anchor={anchor}
+    >
       {text}
     </text>
   );
