@@ -110,6 +110,8 @@ export interface AutoSensitivity {
   alone_db: number;
   /** and with these alone in float. */
   without_db?: number;
+  /** What calibration alone let expect of alone_db. */
+  expected_db?: number;
 }
 
 export interface AutoState {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "calibration_steps.h"
-#include "candidate_drift.h"
 #include "js_bridge.h"
 #include "octet/auto_search.h"
+#include "octet/candidate_drift.h"
 #include "octet/error.h"
 #include "octet/replay_engine.h"
 #include "octet/samples.h"
@@ -175,6 +175,7 @@ class AutoSteps {
         entry.set("nodes", array_of(one.nodes));
         entry.set("alone_db", one.alone_db);
         if (one.without_db) entry.set("without_db", *one.without_db);
+        if (one.expected_db) entry.set("expected_db", *one.expected_db);
         sensitivities.call<void>("push", entry);
       }
       auto account = search_.account();
@@ -245,8 +246,7 @@ class AutoSteps {
   Measurement measured(const val& request) {
     Measurement result;
     if (const std::string error = text_or(request["error"], ""); !error.empty()) {
-      result.error = error;
-      result.sqnr_db = result.lowest_db = result.highest_db = -kSqnrEqual;
+      result = Measurement::failed(error);
     } else {
       if (meter_.samples() == 0)
         throw Error(ErrorCode::kUsage, "answer", "no outputs were added", "call add_outputs(), or answer an error");

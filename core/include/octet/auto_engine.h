@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "octet/measure.h"
 #include "octet/search_engine.h"
@@ -29,7 +30,18 @@ struct Measurement {
   double float_ms = 0, candidate_ms = 0;  // their medians
   std::uint64_t bytes = 0;                // of the file
   double seconds = 0;                     // since the answer before
+
+  // Of a candidate that does not load or run.
+  static Measurement failed(std::string why) {
+    Measurement measured;
+    measured.error = std::move(why);
+    measured.sqnr_db = measured.lowest_db = measured.highest_db = -kSqnrEqual;
+    return measured;
+  }
 };
+
+std::string measurement_to_json(const Measurement& measured);
+Measurement measurement_from_json(std::string_view json);  // throws Error(kMalformed)
 
 class AutoEngine : public SearchEngine {
  public:

@@ -39,7 +39,7 @@ Measurement from_json(const Json& json) {
   if (json.contains("drop")) measured.drop = json.at("drop").get<double>();
   if (json.contains("speedup")) {
     const auto figures = json.at("speedup").get<std::vector<double>>();
-    if (figures.size() != 3) throw Error(ErrorCode::kMalformed, "log", "a speedup has three figures");
+    if (figures.size() != 3) throw Error(ErrorCode::kMalformed, "measurement", "a speedup has three figures");
     measured.speedup = Speedup{figures[0], figures[1], figures[2]};
     measured.float_ms = json.value("float_ms", 0.0);
     measured.candidate_ms = json.value("candidate_ms", 0.0);
@@ -48,6 +48,16 @@ Measurement from_json(const Json& json) {
 }
 
 }  // namespace
+
+std::string measurement_to_json(const Measurement& measured) { return json_text(to_json(measured)); }
+
+Measurement measurement_from_json(std::string_view json) {
+  try {
+    return from_json(Json::parse(json));
+  } catch (const Json::exception& fault) {
+    throw Error(ErrorCode::kMalformed, "measurement", fault.what());
+  }
+}
 
 std::string MeasurementLog::key(const Quantizer& quantizer, const Plan& plan, Effort effort) {
   // Words about a plan change nothing of what it makes.

@@ -11,8 +11,9 @@
 #include "data/labels_file.h"
 #include "engine/engine.h"
 #include "engine/interleave.h"
-#include "engine/measure_json.h"
+#include "octet/candidate_drift.h"
 #include "octet/error.h"
+#include "octet/json_text.h"
 
 namespace octet {
 namespace {
@@ -75,53 +76,30 @@ class Reference {
       const Session candidate =
           Session::from_file(question.at("candidate").get<std::string>(), {.threads = job_.threads});
       const auto effort = static_cast<Effort>(question.at("effort").get<int>());
-      compare(candidate, effort == Effort::kGlance ? std::min(kGlanceSamples, samples_.size()) : samples_.size(),
-              measured);
+      measured =
+          compared(candidate, effort == Effort::kGlance ? std::min(kGlanceSamples, samples_.size()) : samples_.size());
       if (measured.runs && effort >= Effort::kSpeed)
         time(candidate, effort == Effort::kConfirm ? kLongTiming : kTiming, measured);
     } catch (const Error& fault) {
       if (fault.code() != ErrorCode::kRun) throw;
-      measured = {};
-      measured.error = fault.problem();
-      measured.sqnr_db = measured.lowest_db = measured.highest_db = -kSqnrEqual;
+      measured = Measurement::failed(fault.problem());
     }
-    json reply = {{"runs", measured.runs},           {"error", measured.error},
-                  {"samples", measured.samples},     {"sqnr_db", measured.sqnr_db},
-                  {"lowest_db", measured.lowest_db}, {"highest_db", measured.highest_db},
-                  {"float_ms", measured.float_ms},   {"candidate_ms", measured.candidate_ms}};
-    if (measured.drop) reply["drop"] = *measured.drop;
-    if (measured.speedup) reply["speedup"] = speedup_json(*measured.speedup);
-    return reply;
+    return json::parse(measurement_to_json(measured));
   }
 
  private:
-  void compare(const Session& candidate, std::size_t count, Measurement& measured) const {
-    DriftMeter all;
-    AccuracyMeter accuracy = job_.labels ? labels_of_file(*job_.labels) : labels_beside(job_.data);
-    measured.lowest_db = kSqnrEqual;
-    measured.highest_db = -kSqnrEqual;
-    bool finite = true;
+  Measurement compared(const Session& candidate, std::size_t count) const {
+    CandidateDrift drift(job_.labels ? labels_of_file(*job_.labels) : labels_beside(job_.data));
     for (std::size_t i = 0; i < count; ++i) {
       const Judged& one = samples_[i];
-      const Sample outputs = candidate.run(one.sample);
-      DriftMeter alone;
-      all.add(one.reference, outputs);
-      alone.add(one.reference, outputs);
-      accuracy.add(one.place, one.name, one.reference, outputs);
-      measured.lowest_db = std::min(measured.lowest_db, alone.worst_sqnr_db());
-      measured.highest_db = std::max(measured.highest_db, alone.worst_sqnr_db());
-      ++measured.samples;
+      drift.add(one.place, one.name, one.reference, candidate.run(one.sample));
     }
-    for (const OutputDrift& output : all.result()) finite = finite && output.finite;
-    measured.sqnr_db = all.worst_sqnr_db();
-    measured.runs = finite;
-    if (!finite) measured.error = "it gives NaN or infinity where the float model does not";
-    if (const auto result = accuracy.result())
-      measured.drop = 100 * (result->reference - result->candidate);
-    else if (job_.needs_labels && count == samples_.size())
+    Measurement measured = drift.result();
+    if (!measured.drop && job_.needs_labels && count == samples_.size())
       throw Error(ErrorCode::kData, "labels",
-                  accuracy.why_not().empty() ? "there are none for these samples" : accuracy.why_not(),
+                  drift.why_no_accuracy().empty() ? "there are none for these samples" : drift.why_no_accuracy(),
                   "pass --labels FILE that fits the samples of --eval, or use --min-sqnr instead of --max-drop");
+    return measured;
   }
 
   void time(const Session& candidate, const Timing& timing, Measurement& measured) const {
@@ -178,24 +156,9 @@ CandidateMeter::CandidateMeter(const MeasureJob& job, const std::filesystem::pat
 
 Measurement CandidateMeter::measure(const std::filesystem::path& candidate, std::uint64_t bytes, Effort effort) {
   const auto answer = child_.ask({{"candidate", candidate.string()}, {"effort", static_cast<int>(effort)}}, kTimeout);
-  Measurement measured;
+  Measurement measured =
+      answer.result ? measurement_from_json(json_text(*answer.result)) : Measurement::failed(answer.why_not);
   measured.bytes = bytes;
-  if (!answer.result) {
-    measured.error = answer.why_not;
-    measured.sqnr_db = measured.lowest_db = measured.highest_db = -kSqnrEqual;
-    return measured;
-  }
-  const json& reply = *answer.result;
-  reply.at("runs").get_to(measured.runs);
-  reply.at("error").get_to(measured.error);
-  reply.at("samples").get_to(measured.samples);
-  reply.at("sqnr_db").get_to(measured.sqnr_db);
-  reply.at("lowest_db").get_to(measured.lowest_db);
-  reply.at("highest_db").get_to(measured.highest_db);
-  reply.at("float_ms").get_to(measured.float_ms);
-  reply.at("candidate_ms").get_to(measured.candidate_ms);
-  if (reply.contains("drop")) measured.drop = reply.at("drop").get<double>();
-  if (reply.contains("speedup")) measured.speedup = speedup_from_json(reply.at("speedup"));
   return measured;
 }
 
