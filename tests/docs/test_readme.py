@@ -3,11 +3,15 @@
 import csv
 import json
 import re
+import sys
 
 import pytest
 from octet_cli import EXIT, octet
 from readme_blocks import blocks, difference, run
 from source_tree import PROJECT, files
+
+sys.path.append(str(PROJECT / "scripts/benches"))
+from auto_table import markdown, read_rows
 
 README = (PROJECT / "README.md").read_text()
 DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")
@@ -145,3 +149,9 @@ def test_measures_are_those_of_the_comparison():
         expected = [row[column] for row in (channel, tensor) for column in ("reference_metric", "octet_default_metric")]
         assert others == [shown(text) for text in expected], name
 
+
+
+def test_what_auto_finds_is_what_was_measured():
+    rows = read_rows(PROJECT / "tests/golden/auto.csv")
+    assert len(rows) >= 20
+    assert markdown(rows) in README, "scripts/bench auto --table prints it"
