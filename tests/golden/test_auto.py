@@ -17,7 +17,12 @@ FASTER += ("ppocr4_rec", "ewn_resnet50", "minilm_l6")
 LARGER = 1.01  # so much is the same size: names of nodes, alignment
 
 # What does not hold, by model and promise, with the reason as it was measured. Each must still be so.
-EXCEPTIONS = {}
+EXCEPTIONS = {
+    ("ewn_resnet50", "as fast as the reference"): "the reference has 21.9 dB and is in the budget by the metric alone, which "
+    "octet auto is not given: it holds 25 dB with five nodes out of integers, 0.91 times as fast",
+    ("ewn_resnet50", "not larger than the reference"): "1.1 % for a scale per channel, at 25.4 dB instead of 21.9",
+    ("gpt_char", "not larger than the reference"): "1.1 % for a scale per channel, at 32.6 dB instead of 29.8",
+}
 
 
 def reference_in_budget(row):

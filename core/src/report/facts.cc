@@ -5,7 +5,7 @@
 
 #include "model/graph_view.h"
 #include "model/tensor_access.h"
-#include "octet/json_text.h"
+#include "report/json_text.h"
 
 namespace octet {
 namespace {

@@ -1,8 +1,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "octet/json_text.h"
 #include "octet/report.h"
+#include "report/json_text.h"
 
 namespace octet {
 namespace {

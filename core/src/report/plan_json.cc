@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "octet/error.h"
-#include "octet/json_text.h"
 #include "octet/plan.h"
+#include "report/json_text.h"
 
 namespace octet {
 namespace {

@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
-#include "octet/json_text.h"
 #include "octet/report.h"
+#include "report/json_text.h"
 
 namespace octet {
 

@@ -1,8 +1,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "octet/json_text.h"
 #include "octet/report.h"
+#include "report/json_text.h"
 
 namespace octet {
 namespace {

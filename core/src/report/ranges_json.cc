@@ -5,8 +5,8 @@
 #include "calibrate/exact_sum.h"
 #include "calibrate/histogram.h"
 #include "octet/error.h"
-#include "octet/json_text.h"
 #include "octet/ranges.h"
+#include "report/json_text.h"
 
 namespace octet {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "octet/auto_engine.h"
 #include "octet/error.h"
-#include "octet/json_text.h"
+#include "report/json_text.h"
 
 namespace octet {
 namespace {

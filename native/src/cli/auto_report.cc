@@ -8,8 +8,8 @@
 #include "cli/quantize_report.h"
 #include "cli/speed_reason.h"
 #include "cli/terminal.h"
+#include "engine/json_text.h"
 #include "engine/measure_json.h"
-#include "octet/json_text.h"
 #include "octet/plan.h"
 
 namespace octet {

@@ -8,9 +8,9 @@
 #include "cli/threshold_options.h"
 #include "data/mapped_file.h"
 #include "engine/bench.h"
+#include "engine/json_text.h"
 #include "octet/error.h"
 #include "octet/facts.h"
-#include "octet/json_text.h"
 #include "report/report_page.h"
 
 namespace octet {

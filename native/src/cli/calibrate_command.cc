@@ -12,9 +12,9 @@
 #include "cli/terminal.h"
 #include "cli/text_file.h"
 #include "engine/calibrate.h"
+#include "engine/json_text.h"
 #include "engine/process_memory.h"
 #include "octet/error.h"
-#include "octet/json_text.h"
 #include "octet/quantizer.h"
 
 namespace octet {

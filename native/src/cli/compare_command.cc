@@ -11,10 +11,10 @@
 #include "cli/quantize_report.h"
 #include "cli/terminal.h"
 #include "cli/text_file.h"
+#include "engine/json_text.h"
 #include "engine/verify.h"
 #include "octet/error.h"
 #include "octet/facts.h"
-#include "octet/json_text.h"
 
 namespace octet {
 namespace {

@@ -9,8 +9,8 @@
 #include "cli/model_options.h"
 #include "cli/prepare_report.h"
 #include "cli/terminal.h"
+#include "engine/json_text.h"
 #include "octet/error.h"
-#include "octet/json_text.h"
 #include "octet/quantizer.h"
 #include "octet/report.h"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/terminal.h"
-#include "octet/json_text.h"
+#include "engine/json_text.h"
 #include "octet/report.h"
 
 namespace octet {

@@ -10,8 +10,8 @@
 #include "cli/terminal.h"
 #include "cli/verdict_lines.h"
 #include "engine/environment.h"
+#include "engine/json_text.h"
 #include "engine/measure_json.h"
-#include "octet/json_text.h"
 #include "octet/report.h"
 
 namespace octet {

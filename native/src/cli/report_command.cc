@@ -7,8 +7,8 @@
 #include "cli/model_options.h"
 #include "cli/terminal.h"
 #include "cli/text_file.h"
+#include "engine/json_text.h"
 #include "octet/error.h"
-#include "octet/json_text.h"
 #include "report/merge.h"
 #include "report/report_page.h"
 

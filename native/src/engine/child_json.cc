@@ -10,8 +10,8 @@
 
 #include "engine/child_process.h"
 #include "engine/environment.h"
+#include "engine/json_text.h"
 #include "engine/measure_json.h"
-#include "octet/json_text.h"
 
 namespace octet {
 namespace {

@@ -11,9 +11,9 @@
 #include "data/labels_file.h"
 #include "engine/engine.h"
 #include "engine/interleave.h"
+#include "engine/json_text.h"
 #include "octet/candidate_drift.h"
 #include "octet/error.h"
-#include "octet/json_text.h"
 
 namespace octet {
 namespace {

@@ -14,8 +14,8 @@
 #include <iostream>
 #include <utility>
 
+#include "engine/json_text.h"
 #include "engine/measure_json.h"
-#include "octet/json_text.h"
 
 namespace octet {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "engine/child_json.h"
-#include "octet/json_text.h"
+#include "engine/json_text.h"
 
 namespace octet {
 namespace {

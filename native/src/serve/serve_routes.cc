@@ -12,8 +12,8 @@
 
 #include "engine/engine.h"
 #include "engine/environment.h"
+#include "engine/json_text.h"
 #include "octet/error.h"
-#include "octet/json_text.h"
 #include "serve/job_child.h"
 #include "serve/page_files.h"
 
