@@ -18,6 +18,15 @@ onPage('asks for missing external data by name, and goes on when it is there', {
   assert.equal(await page.getByRole('alert').count(), 0);
 });
 
+onPage('starts the runtime while a model is looked at, and not before', {}, async (page, { context, requests }) => {
+  const isRuntime = (url) => /ort-wasm[^/]*\.wasm$/.test(url);
+  assert.equal(requests.filter(isRuntime).length, 0);
+  const asked = context.waitForEvent('request', { predicate: (request) => isRuntime(request.url()) });
+  await page.locator('input[type=file]').setInputFiles([fileOf('digits.onnx', modelBytes('digits_cnn'))]);
+  await asked;
+  assert.equal(await page.getByText('Measured with').count(), 0, 'nothing has run');
+});
+
 onPage('says what is wrong with a file that is no model', {}, async (page) => {
   const buffer = Buffer.from(modelBytes('gpt_char').subarray(0, 5000));
   await page.locator('input[type=file]').setInputFiles([{ name: 'cut.onnx', mimeType: '', buffer }]);

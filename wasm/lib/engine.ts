@@ -59,7 +59,9 @@ export class Session {
 
   /** What the core wrote. Where it is not optimized, every value between its nodes is left in place. */
   static async written(
-    ort: Runtime, name: string, { model, external, external_name }: WrittenInMemory, optimized: boolean,
+    ort: Runtime, name: string,
+    { model, external, external_name }: Pick<WrittenInMemory, 'model' | 'external' | 'external_name'>,
+    optimized: boolean,
   ): Promise<Session> {
     const externalData = external && external_name ? [{ path: external_name, data: external }] : [];
     return Session.load(ort, name, { model, externalData }, optimized);

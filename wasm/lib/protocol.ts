@@ -35,6 +35,7 @@ export interface Requests {
     place?: Place; sources: { calib: SentSource; data?: SentSource }; threads: number;
   };
   calibrate: { model: ModelFiles; options: Options; samples: SentSource; threads: number };
+  warmUp: { threads: number };
   measure: MeasureRequest;
   layers: { reference: ModelFiles; candidate: ModelFiles; samples: SentSource; limit: number };
   readSamples: { model: ModelFiles; samples: SentSource; limit: number };
@@ -58,6 +59,7 @@ export interface Replies {
   quantize: QuantizedModel;
   auto: AutoResult;
   calibrate: Calibrated;
+  warmUp: null;
   measure: Measured;
   layers: LayerComparison;
   readSamples: SamplesRead;

@@ -17,6 +17,7 @@ import { openable } from './readers.js';
 import { firstThatRuns, makeUp, openSamples, plain } from './samples.js';
 import type { Pull } from './samples.js';
 import { searchAndFinish } from './search.js';
+import { warmUp } from './warm_up.js';
 import type {
   AutoFound, AutoResult, Calibrated, Inspection, ModelFiles, PreparedModel, Progress, QuantizedModel, SamplesRead, TensorHistogram,
 } from './types.js';
@@ -181,6 +182,9 @@ async function work(job: Job, pull: Pull, tell: Tell, stop: AbortSignal): Promis
       return calibrate(job.payload, pull, tell);
     case 'layers':
       return compareLayers(await core(), job.payload, pull, tell);
+    case 'warmUp':
+      await Promise.all([core(), warmUp(job.payload.threads)]);
+      return null;
     case 'measure':
       return measure(await core(), job.payload, pull, tell, (partial) =>
         post({ id: job.id, event: 'partial', partial }));

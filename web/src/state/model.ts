@@ -1,5 +1,6 @@
 // The model that is open, and what it is.
 import { signal } from '@preact/signals';
+import { bytesOf, LARGEST_TO_RUN } from 'octet-wasm';
 import type { ModelFiles, Report } from 'octet-wasm';
 import { fetchBundled } from '../bundled';
 import type { BundledModel } from '../bundled';
@@ -82,6 +83,8 @@ async function look(given: Given[]) {
     loaded.value = { ...source, files };
     inspected.value = report;
     announcement.value = `${source.name} is loaded`;
+    // While its reader looks at it. What is wrong with that is said when something is to run.
+    if (bytesOf(source) <= LARGEST_TO_RUN) octet.warmUp().catch(() => {});
     give(given.filter((one) => isLabels(one) || (isSample(one) && !read.has(one.file))));
   });
 }
