@@ -1,6 +1,6 @@
 // What axe finds wrong for people who hear the page, enlarge it or see few colours; in both themes.
 import assert from 'node:assert/strict';
-import { modelBytes } from '../wasm/octet_runs.mjs';
+import { modelBytes, quantize } from '../wasm/octet_runs.mjs';
 import { violations } from './axe.mjs';
 import { PHONE } from './browser.mjs';
 import { benchReport, giveReport, nativeFigures, reportFile } from './native_report.mjs';
@@ -18,6 +18,13 @@ const STATES = {
     await float.press('Enter');
     await page.getByRole('listbox', { name: 'Weights by layer' }).press('Home');
     await page.locator('.detail strong').waitFor();
+  },
+  async 'with a plan'(page) {
+    await page.getByRole('button', { name: 'Digits' }).click();
+    const plan = JSON.stringify(quantize('digits_cnn', { mode: 'weights' }).report.plan);
+    await page.locator('.plan-picker input[type=file]').setInputFiles([fileOf('small.plan.json', Buffer.from(plan))]);
+    await page.getByRole('heading', { name: 'Plan: small.plan.json' }).waitFor();
+    for (const summary of await page.locator('details > summary').all()) await summary.click();
   },
   async 'where samples are missing'(page) {
     await page.locator('input[type=file]').first().setInputFiles([fileOf('mine.onnx', modelBytes('digits_cnn'))]);

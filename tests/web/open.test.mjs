@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { ROOT } from '../wasm/load_octet.mjs';
 import { modelBytes, quantize } from '../wasm/octet_runs.mjs';
 import { onPage } from './on_page.mjs';
-import { fileOf, measured } from './page_steps.mjs';
-
+import { fileOf, hand, measured } from './page_steps.mjs';
 
 onPage('asks for missing external data by name, and goes on when it is there', {}, async (page) => {
   const split = quantize('gpt_char', { mode: 'weights', external_data: true }, { output: 'split.onnx' });
@@ -49,21 +48,6 @@ onPage('says what is wrong with a file of another kind, and takes a model afterw
   await page.getByRole('button', { name: 'Quantize', exact: true }).waitFor();
   assert.equal(await page.getByRole('alert').count(), 0);
 });
-
-// What a file manager does: a drop, or a paste, with these files.
-async function hand(page, kind, files) {
-  await page.evaluate(([how, all]) => {
-    const transfer = new DataTransfer();
-    for (const { name, base64 } of all) {
-      const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-      transfer.items.add(new File([bytes], name));
-    }
-    const event = how === 'paste'
-      ? new ClipboardEvent('paste', { clipboardData: transfer, bubbles: true, cancelable: true })
-      : new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true });
-    document.body.dispatchEvent(event);
-  }, [kind, files.map(({ name, buffer }) => ({ name, base64: buffer.toString('base64') }))]);
-}
 
 onPage('takes a pasted model', {}, async (page) => {
   await hand(page, 'paste', [fileOf('pasted.onnx', modelBytes('digits_cnn'))]);

@@ -8,6 +8,21 @@ export const area = (page, name) => page.getByRole('region', { name });
 /** Gives files to one of the areas that take samples. */
 export const giveSamples = (page, name, files) => area(page, name).locator('input[type=file]').first().setInputFiles(files);
 
+/** What a file manager does: a drop, or a paste, with these files; on what `place` selects. */
+export async function hand(page, kind, files, place = 'body') {
+  await page.evaluate(([how, all, selector]) => {
+    const transfer = new DataTransfer();
+    for (const { name, base64 } of all) {
+      const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+      transfer.items.add(new File([bytes], name));
+    }
+    const event = how === 'paste'
+      ? new ClipboardEvent('paste', { clipboardData: transfer, bubbles: true, cancelable: true })
+      : new DragEvent('drop', { dataTransfer: transfer, bubbles: true, cancelable: true });
+    document.querySelector(selector).dispatchEvent(event);
+  }, [kind, files.map(({ name, buffer }) => ({ name, base64: buffer.toString('base64') })), place]);
+}
+
 /** Rows of the table of runs. */
 export const rows = (page) =>
   page.getByRole('table', { name: 'Runs' }).getByRole('row').filter({ has: page.getByRole('checkbox') });

@@ -6,21 +6,30 @@ import { ModelBand } from './bands/model_band';
 import { ResultBand } from './bands/result_band';
 import { RunsBand } from './bands/runs_band';
 import { WorkBand } from './bands/work_band';
-import { filesOf, isLabels } from './dropped';
+import { filesOf, isJson } from './dropped';
 import type { Given } from './dropped';
 import { announcement } from './state/job';
-import { open } from './state/model';
+import { inspected, open, problem } from './state/model';
 import { server, takeReport } from './state/native';
 import { current } from './state/runs';
+import { saysPlan, takePlan } from './state/take_plan';
 import { linkOf } from './take/link';
 
-// A report of octet bench is about the run that is looked at; all else is a model, or belongs to one.
+// A plan is used for the model that is open, or comes with it. A report of octet bench is about the run that is looked
+// at. All else is a model, or belongs to one.
 async function take(given: Given[]) {
-  const [first] = given;
-  const isReport = given.length === 1 && /\.json$/i.test(first!.path) && !isLabels(first!);
-  if (!isReport || !current.value) return open(given);
-  await takeReport(current.value, [first!.file]);
-  document.getElementById('native')?.focus();
+  const plans: Given[] = [], others: Given[] = [];
+  for (const one of given) (isJson(one.path) && (await saysPlan(one.file)) ? plans : others).push(one);
+  const [first] = others, alone = given.length === 1 && others.length === 1 && isJson(first!.path);
+  if (alone && current.value) {
+    await takeReport(current.value, [first!.file]);
+    document.getElementById('native')?.focus();
+  } else if (alone && inspected.value && !problem.value?.missing) {
+    plans.push(first!); // to be told that it is none
+  } else if (others.length > 0) {
+    await open(others);
+  }
+  if (plans.length > 0) await takePlan(plans.map(({ file }) => file));
 }
 
 // The whole window takes drops, not only the area that says so.

@@ -15,6 +15,9 @@ const SAMPLE = /\.(npz|npy|pb|png|jpe?g|bmp|raw|bin)$/i;
 /** Right answers for the samples beside it. */
 export const isLabels = ({ path }: Given) => /(^|\/)labels\.json$/i.test(path);
 
+/** A plan or a report, not right answers. */
+export const isJson = (path: string) => /\.json$/i.test(path) && !/(^|\/)labels\.json$/i.test(path);
+
 export const isSample = ({ path }: Given) => SAMPLE.test(path);
 
 export const asSamples = (given: Given[]): SampleFile[] => given.map(({ path, file }) => ({ name: path, blob: file }));

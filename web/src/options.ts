@@ -1,5 +1,7 @@
 // What can be chosen, and what the core makes of it. Names are those of the command line, in snake_case.
-import type { ActivationType, AutoBudget, AutoOptions, Format, Method, Mode, Options, Target, WeightType } from 'octet-core';
+import type {
+  ActivationType, AutoBudget, AutoOptions, Format, Method, Mode, Options, Plan, Target, WeightType,
+} from 'octet-core';
 
 export type ChosenMode = Mode | 'auto';
 
@@ -87,6 +89,25 @@ export function settled(choices: Choices): Choices {
   const block_size = mode === 'weights' && bitsOf(weight_type) <= 8 ? choices.block_size : 0;
   const reduce_range = choices.reduce_range && is8Bit(weight_type);
   return { ...DEFAULTS, ...choices, weight_type, format, block_size, reduce_range };
+}
+
+// What a plan leaves open: how the file is stored, and which data is taken.
+const BESIDE_PLAN: (keyof Choices)[] = [
+  'external_data', 'limit', 'shuffle', 'image_size', 'image_fit', 'image_layout', 'image_order', 'image_scale',
+  'image_mean', 'image_std',
+];
+
+export const decidedByPlan = (key: keyof Choices): boolean => !BESIDE_PLAN.includes(key);
+
+/** What is in force where a plan is given. */
+export function underPlan(choices: Choices, { mode, target, prepared }: Plan): Choices {
+  const open = Object.fromEntries(BESIDE_PLAN.map((key) => [key, choices[key]])) as Partial<Choices>;
+  return { ...DEFAULTS, ...open, mode, target, prepare: prepared };
+}
+
+/** What there is to say beside a plan; mode and target are its own. */
+export function planOptions({ mode, target, prepare, external_data }: Choices): Options {
+  return { mode: mode as Mode, target, ...(!prepare && { prepare }), ...(external_data && { external_data }) };
 }
 
 /** What the automatic search takes. */

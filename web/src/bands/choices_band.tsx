@@ -3,7 +3,8 @@ import { plural } from '../format';
 import { fieldsOf, MODES } from '../option_fields';
 import { DEFAULTS } from '../options';
 import type { Choices } from '../options';
-import { choices, choose, ignored, resetChoices } from '../state/choices';
+import { choose, ignored, resetChoices } from '../state/choices';
+import { inForce, planFile } from '../state/in_force';
 import { job } from '../state/job';
 import { inspected } from '../state/model';
 import { planError } from '../state/plan';
@@ -11,13 +12,15 @@ import { begin } from '../state/auto';
 import { lacksSamples, stale } from '../state/run';
 import { Fields } from './fields';
 import { FitNote } from './fit_note';
+import { PlanInForce, PlanPicker } from './plan_note';
 import { Problem } from './problem';
 import { SamplesBand, useMadeUp } from './samples_band';
 
 function Modes({ mode }: { mode: Choices['mode'] }) {
+  const given = planFile.value;
   return (
     <>
-      <fieldset class="segmented">
+      <fieldset class="segmented" disabled={given !== null}>
         <legend class="visually-hidden">Mode</legend>
         {MODES.map(({ value, label }) => (
           <label key={value} class={value === mode ? 'chosen' : ''}>
@@ -29,7 +32,9 @@ function Modes({ mode }: { mode: Choices['mode'] }) {
           </label>
         ))}
       </fieldset>
-      <p class="help" id="mode-help">{MODES.find(({ value }) => value === mode)!.help}</p>
+      <p class="help" id="mode-help">
+        {given ? `Decided by the plan. Remove ${given.name} to choose a mode.` : MODES.find(({ value }) => value === mode)!.help}
+      </p>
     </>
   );
 }
@@ -45,7 +50,7 @@ export function Ignored() {
 }
 
 function More() {
-  const now = choices.value;
+  const now = inForce.value;
   const fields = fieldsOf('more', now);
   const changed = fields.filter(({ key }) => JSON.stringify(now[key]) !== JSON.stringify(DEFAULTS[key])).length;
   return (
@@ -59,7 +64,7 @@ function More() {
 
 // The button says what is missing, and leads there.
 function Go() {
-  const automatic = choices.value.mode === 'auto', busy = job.value !== null;
+  const automatic = inForce.value.mode === 'auto', busy = job.value !== null;
   if (!lacksSamples.value) {
     return (
       <button type="submit" class="primary" disabled={busy && (automatic || !stale.value)}>
@@ -72,7 +77,7 @@ function Go() {
     <div class="go">
       <button type="button" class="primary" onClick={lead}>Add samples to {automatic ? 'search' : 'quantize'}</button>
       <p>
-        {automatic ? 'The search learns and measures on samples.' : 'Static mode learns ranges from samples.'} Without any,{' '}
+        {automatic ? 'The search learns and measures on samples.' : 'Ranges are learned from samples.'} Without any,{' '}
         <button type="button" class="quiet inline" onClick={() => useMadeUp('calibration')}>use made-up inputs</button> to
         try it.
       </p>
@@ -82,7 +87,7 @@ function Go() {
 
 export function ChoicesBand() {
   if (!inspected.value) return null;
-  const now = choices.value;
+  const now = inForce.value;
   return (
     <section class="band" aria-labelledby="choices">
       <h2 id="choices" class="visually-hidden">Choices</h2>
@@ -93,10 +98,12 @@ export function ChoicesBand() {
           void begin();
         }}
       >
+        <PlanInForce />
         <Modes mode={now.mode} />
         <Fields fields={fieldsOf('first', now)} />
         <SamplesBand />
         <More />
+        <PlanPicker />
         <FitNote />
         {planError.value && <Problem error={planError.value} />}
         <Go />

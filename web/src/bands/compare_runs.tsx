@@ -19,6 +19,7 @@ export function compareOptions(a: Run, b: Run): Line[] {
   const right = rows(b);
   const names = new Set([...left.keys(), ...right.keys()]);
   const lines = [...names].map((name) => ({ name, a: left.get(name) ?? 'default', b: right.get(name) ?? 'default' }));
+  if (a.planFile !== b.planFile) lines.unshift({ name: 'plan', a: a.planFile ?? 'none', b: b.planFile ?? 'none' });
   if (a.name !== b.name) lines.unshift({ name: 'model', a: a.name, b: b.name });
   return lines;
 }

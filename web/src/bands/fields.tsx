@@ -2,9 +2,10 @@
 import { useState } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import type { Field, ListField, NumberField, SelectField, SwitchField, TextField } from '../option_fields';
-import { DEFAULTS } from '../options';
+import { decidedByPlan, DEFAULTS } from '../options';
 import type { Choices } from '../options';
-import { choices, choose } from '../state/choices';
+import { choose } from '../state/choices';
+import { inForce, planFile } from '../state/in_force';
 
 const idOf = ({ key, group }: Field) => `${group}-${key}`;
 
@@ -164,6 +165,17 @@ function List({ field, now }: { field: ListField; now: Choices }) {
   );
 }
 
+// What it is there may differ from node to node.
+function Decided({ field, plan }: { field: Field; plan: string }) {
+  return (
+    <div class="field">
+      <div class="caption"><label id={`${idOf(field)}-label`} for={idOf(field)}>{field.label}</label></div>
+      <input type="text" {...described(field)} disabled value="by the plan" />
+      <small id={`${idOf(field)}-help`}>Decided by the plan. Remove {plan} to choose.</small>
+    </div>
+  );
+}
+
 function Control({ field, now }: { field: Field; now: Choices }) {
   switch (field.kind) {
     case 'select':
@@ -180,6 +192,13 @@ function Control({ field, now }: { field: Field; now: Choices }) {
 }
 
 export function Fields({ fields }: { fields: Field[] }) {
-  const now = choices.value;
-  return <div class="fields">{fields.map((field) => <Control key={idOf(field)} field={field} now={now} />)}</div>;
+  const now = inForce.value, given = planFile.value;
+  return (
+    <div class="fields">
+      {fields.map((field) =>
+        given && decidedByPlan(field.key)
+          ? <Decided key={idOf(field)} field={field} plan={given.name} />
+          : <Control key={idOf(field)} field={field} now={now} />)}
+    </div>
+  );
 }

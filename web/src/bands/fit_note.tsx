@@ -1,6 +1,7 @@
 // Said before anything runs: a form that would not fit a browser once it is loaded, and the one that does.
 import { bytesText } from '../format';
-import { choices, choose } from '../state/choices';
+import { choose } from '../state/choices';
+import { inForce, planFile } from '../state/in_force';
 import { planned } from '../state/plan';
 
 // The runtime has 4 GB of addresses, and holds more than the weights.
@@ -12,7 +13,7 @@ export function FitNote() {
   if (!report || !['wasm', 'any'].includes(report.plan.target)) return null;
   const { output_bytes: stored, loaded_bytes: loaded } = report.sizes;
   if (loaded <= BROWSER_BYTES) return null;
-  const folded = loaded > 1.5 * stored && choices.value.mode === 'weights';
+  const folded = loaded > 1.5 * stored && inForce.value.mode === 'weights' && !planFile.value;
   return (
     <p class="note" role="note">
       {folded

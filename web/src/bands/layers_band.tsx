@@ -13,7 +13,7 @@ const FIRST_ROWS = 60;
 interface Props {
   run: Run;
   /** Null where the float model is not open: then nothing can be asked of it. */
-  ask: { debug(): void; exclude(nodes: string[]): void } | null;
+  ask: { debug(): void; exclude: ((nodes: string[]) => void) | null } | null;
   busy: boolean;
 }
 

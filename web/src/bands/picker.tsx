@@ -9,10 +9,11 @@ interface PickerProps {
   /** Asks for a folder and gives all files in it. */
   folder?: boolean;
   describedBy?: string;
+  accept?: string;
   onPick(given: Given[]): void;
 }
 
-export function Picker({ label, kind, folder = false, describedBy, onPick }: PickerProps) {
+export function Picker({ label, kind, folder = false, describedBy, accept, onPick }: PickerProps) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
@@ -20,7 +21,7 @@ export function Picker({ label, kind, folder = false, describedBy, onPick }: Pic
         {label}
       </button>
       <input
-        ref={input} type="file" multiple hidden aria-label={label} {...(folder && { webkitdirectory: true })}
+        ref={input} type="file" multiple hidden aria-label={label} accept={accept} {...(folder && { webkitdirectory: true })}
         onChange={({ currentTarget }) => {
           onPick(asGiven(currentTarget.files!));
           currentTarget.value = '';

@@ -1,9 +1,11 @@
 // First the verdict, then size, latency and drift, then what can be taken, where it loses, what became of the weights.
 import { useEffect, useRef } from 'preact/hooks';
 import '../results.css';
+import type { Choices } from '../options';
 import { job } from '../state/job';
 import { loaded } from '../state/model';
 import { choose } from '../state/choices';
+import { inForce, planFile, removePlan } from '../state/in_force';
 import { begin } from '../state/auto';
 import { awaited, debugLayers, exclude } from '../state/run';
 import { baseline, current } from '../state/runs';
@@ -45,6 +47,17 @@ const comparable = (pinned: Run, run: Run) =>
 // Latency at one thread, and at all where the page may have more.
 const threadCounts = () => (crossOriginIsolated && navigator.hardwareConcurrency > 1 ? 2 : 1);
 
+// Advice goes on from what is in force; a plan that decided it has to give way.
+function follow(change: Partial<Choices>) {
+  const { mode, target } = inForce.value;
+  if (!planFile.value) return choose(change);
+  removePlan();
+  choose({ mode, target });
+  choose(change);
+}
+
+const excludeAll = (nodes: string[]) => nodes.forEach((node) => void exclude(node));
+
 export function ResultBand() {
   const run = current.value;
   if (!run) return null;
@@ -54,9 +67,9 @@ export function ResultBand() {
   const open = loaded.value?.name === source.name;
   const findLayers = () => void debugLayers(run);
   const ask = open
-    ? { debug: findLayers, exclude: (nodes: string[]) => nodes.forEach((node) => void exclude(node)) }
+    ? { debug: findLayers, exclude: planFile.value ? null : excludeAll }
     : null;
-  const actions = open ? { choose, findLayers, again: () => void begin() } : null;
+  const actions = open ? { choose: follow, findLayers, again: () => void begin() } : null;
   return (
     <section class="band result" aria-label="Result">
       <Verdict run={run} actions={actions} />

@@ -1,11 +1,10 @@
 // What the model runs on: samples that ranges are learned from, and samples that outputs are checked on.
 import { useState } from 'preact/hooks';
-import { asSamples, filesOf, isLabels, isSample } from '../dropped';
+import { asSamples, filesOf, isJson, isLabels, isSample } from '../dropped';
 import type { Given } from '../dropped';
 import { plural } from '../format';
 import { fieldsOf } from '../option_fields';
-import { calibrates } from '../options';
-import { choices } from '../state/choices';
+import { inForce, learns } from '../state/in_force';
 import { announcement } from '../state/job';
 import { inspected } from '../state/model';
 import { server } from '../state/native';
@@ -121,9 +120,11 @@ function SampleArea({ purpose }: { purpose: Purpose }) {
       onDragOver={() => setOver(true)} onDragLeave={() => setOver(false)}
       onDrop={(event) => {
         setOver(false);
-        if (!event.dataTransfer?.files.length) return;
+        // A plan is for the whole page.
+        const files = [...(event.dataTransfer?.files ?? [])];
+        if (files.length === 0 || files.every(({ name }) => isJson(name))) return;
         event.preventDefault();
-        void filesOf(event.dataTransfer).then(take);
+        void filesOf(event.dataTransfer!).then(take);
       }}
     >
       <div class="title">
@@ -169,14 +170,13 @@ function SampleArea({ purpose }: { purpose: Purpose }) {
 }
 
 export function SamplesBand() {
-  const now = choices.value;
-  const learns = calibrates(now.mode);
-  const pictures = hasPictures(evaluation.value) || (learns && hasPictures(calibration.value));
+  const now = inForce.value, learning = learns.value;
+  const pictures = hasPictures(evaluation.value) || (learning && hasPictures(calibration.value));
   return (
     <div class="sample-sets">
-      {learns && <SampleArea purpose="calibration" />}
+      {learning && <SampleArea purpose="calibration" />}
       <SampleArea purpose="evaluation" />
-      {learns && isReal(calibration.value) && (
+      {learning && isReal(calibration.value) && (
         <details class="rest">
           <summary>Which samples are taken</summary>
           <Fields fields={fieldsOf('samples', now)} />

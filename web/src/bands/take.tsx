@@ -5,7 +5,7 @@ import type { Run } from '../state/runs';
 import { saveBlob, saveText } from '../take/download';
 import { planName, planText, rangesName, reportName } from '../take/names';
 import { reportJson } from '../take/report_json';
-import { commandOf, needsPlan } from '../take/run_words';
+import { commandOf, readBy } from '../take/run_words';
 import { CommandText } from './command_text';
 
 const JSON_TYPE = 'application/json';
@@ -26,7 +26,7 @@ export function Take({ run, pinned }: { run: Run; pinned: Run | null }) {
       announcement.value = asError(error).message;
     }
   };
-  const needs = needsPlan(run) ? planName(run) : ranges !== null ? rangesName(run) : null;
+  const needs = Object.values(readBy(run)).join(' and ');
   return (
     <section class="take" aria-label="Take it away">
       <div class="downloads">

@@ -4,6 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Report } from 'octet-wasm';
 import { bytesText, plural } from '../format';
 import { choices, choose } from '../state/choices';
+import { planFile } from '../state/in_force';
 import { FATES, gathered, weightsOf } from '../weights';
 import type { Fate, Weight } from '../weights';
 
@@ -37,7 +38,7 @@ function Key({ weights }: { weights: Weight[] }) {
 function Detail({ weight }: { weight: Weight | undefined }) {
   if (!weight) return <p class="detail hint">Point at a piece, tap it, or walk with the arrow keys to see what it is.</p>;
   const excluded = choices.value.nodes_to_exclude;
-  const canKeep = weight.fate !== 'float' && weight.count === 1 && weight.node !== '';
+  const canKeep = !planFile.value && weight.fate !== 'float' && weight.count === 1 && weight.node !== '';
   return (
     <p class="detail">
       <strong>{nameText(weight)}</strong> <span class="figure">{bytesText(weight.bytes)}</span>

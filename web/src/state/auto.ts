@@ -7,6 +7,7 @@ import type { Choices } from '../options';
 import type { NativeTimes } from './auto_native';
 import { choices } from './choices';
 import { octet } from './client';
+import { inForce } from './in_force';
 import { announcement, exclusively, job, problem } from './job';
 import type { Tell } from './job';
 import { inspected, loaded } from './model';
@@ -216,4 +217,4 @@ export async function takeCandidate(index: number) {
 }
 
 /** Does what the mode does. */
-export const begin = () => (choices.value.mode === 'auto' ? searchAutomatically() : quantize());
+export const begin = () => (inForce.value.mode === 'auto' ? searchAutomatically() : quantize());

@@ -7,9 +7,9 @@ import type { BundledModel } from '../bundled';
 import { asSamples, isLabels, isSample, sorted } from '../dropped';
 import type { Given } from '../dropped';
 import { plural } from '../format';
-import { calibrates, WIDEST } from '../options';
-import { choices } from './choices';
+import { WIDEST } from '../options';
 import { octet } from './client';
+import { learns, removePlan } from './in_force';
 import { announcement, cancel, exclusively, problem } from './job';
 import { currentId } from './runs';
 import { calibration, evaluation, filesSet, forgetSamples, isReal, takeSamples } from './samples';
@@ -22,12 +22,13 @@ export const inspected = signal<Report | null>(null);
 
 function forget() {
   inspected.value = problem.value = currentId.value = null;
+  removePlan();
 }
 
 const byName = (given: Given[]) => Object.fromEntries(given.map(({ path, file }) => [path.split('/').pop()!, file]));
 
 // Samples that are dropped anywhere go where they are missing.
-const missing = () => (calibrates(choices.value.mode) && !isReal(calibration.value) ? 'calibration' : 'evaluation');
+const missing = () => (learns.value && !isReal(calibration.value) ? 'calibration' : 'evaluation');
 
 /** Takes what was dropped, chosen or pasted: a model, its external data, samples. */
 export async function open(given: Given[]) {

@@ -2,10 +2,10 @@
 import { computed, signal } from '@preact/signals';
 import { bytesOf, failure, LARGEST_TO_RUN } from 'octet-wasm';
 import type { Comparison, ModelFiles, Options, Stage } from 'octet-wasm';
-import { calibrates, sameChoices, searched, settled, toOptions } from '../options';
-import type { ChosenMode } from '../options';
+import { planOptions, sameChoices, searched, settled, toOptions } from '../options';
 import { choices, choose } from './choices';
 import { octet } from './client';
+import { inForce, learns, planFile } from './in_force';
 import { announcement, asError, exclusively, problem } from './job';
 import type { Tell } from './job';
 import { inspected, loaded } from './model';
@@ -14,22 +14,24 @@ import { learn } from './ranges';
 import { addRun, current, updateRun } from './runs';
 import type { Run } from './runs';
 import { calibration, checkedOn, describe, evaluation, isReal, sourceOf } from './samples';
-import type { SampleSet } from './samples';
 
 /** Whether the reader waits for the result: then it takes the focus, and not while options are being tried. */
 export const awaited = signal(false);
 
-export const stale = computed(() => current.value !== null && !sameChoices(current.value.choices, choices.value));
+export const stale = computed(() => {
+  const run = current.value;
+  return run !== null && !(run.planFile === planFile.value?.name && sameChoices(run.choices, inForce.value));
+});
 
 // crypto.randomUUID() is for pages from localhost or over TLS alone.
 let made = 0;
 export const newId = () => `${Date.now().toString(36)}-${(made++).toString(36)}`;
 
 /** What static mode and the search lack. */
-export const lacksSamples = computed(() => calibrates(choices.value.mode) && calibration.value === null);
+export const lacksSamples = computed(() => learns.value && calibration.value === null);
 
-function stagesOf(mode: ChosenMode, real: boolean): Stage[] {
-  const first: Stage[] = mode === 'static' ? ['calibrate'] : [];
+function stagesOf(real: boolean): Stage[] {
+  const first: Stage[] = learns.peek() ? ['calibrate'] : [];
   return real ? [...first, 'plan', 'write', 'runtime', 'check', 'time'] : [...first, 'plan', 'write'];
 }
 
@@ -65,13 +67,13 @@ export async function check(run: Run, source: ModelFiles, signal: AbortSignal, t
 export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
   const source = loaded.value;
   if (!source || !inspected.value || lacksSamples.value) return;
-  const chosen = settled(choices.value), bytes = bytesOf(source);
-  const { min_sqnr, ...others } = toOptions(chosen);
+  const chosen = settled(inForce.value), given = planFile.value, bytes = bytesOf(source);
+  const { min_sqnr, ...others } = given ? planOptions(chosen) : toOptions(chosen);
   // As on the command line, the floor is held where samples are real.
   const options: Options = min_sqnr && isReal(checkedOn.value) ? { ...others, min_sqnr } : others;
-  const set = chosen.mode === 'static' ? calibration.value : null;
+  const set = learns.value ? calibration.value : null;
   awaited.value = reader === 'waits';
-  await exclusively(stagesOf(chosen.mode, bytes <= LARGEST_TO_RUN), async (signal, tell) => {
+  await exclusively(stagesOf(bytes <= LARGEST_TO_RUN), async (signal, tell) => {
     problem.value = null;
     const hooks = { signal, onProgress: tell };
     // What measures as it goes calibrates by itself, and more than once.
@@ -80,6 +82,7 @@ export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
     const ranges = set && !measures ? await learn(source, set, chosen, hooks) : null;
     const request = {
       ...options,
+      ...(given && { plan: given.plan }),
       ...(ranges && { ranges: ranges.text }),
       ...(measures && set && set.kind !== 'served' && { calib: sourceOf(set, chosen, 'calibration') }),
       ...(measures && isReal(checkedOn.value) && { data: sourceOf(checkedOn.value, chosen, 'evaluation') }),
@@ -88,7 +91,7 @@ export async function quantize(reader: 'waits' | 'goes on' = 'waits') {
     const calibrated = ranges ?? (better && set ? { samples: samplesOf(better), description: describe(set) } : null);
     const run: Run = {
       id: newId(), created: Date.now(), name: source.name, source: { name: source.name, bytes },
-      choices: chosen, options, output, report,
+      choices: chosen, options, ...(given && { planFile: given.name }), output, report,
       comparison: null, notVerified: null, ranges: better ?? ranges?.text ?? null,
       calibrated: calibrated && { samples: calibrated.samples, description: calibrated.description },
       layers: null, native: null, pinned: false,
@@ -125,7 +128,7 @@ export async function debugLayers(run: Run) {
   });
 }
 
-const byHand = () => choices.peek().mode === 'auto';
+const byHand = () => inForce.peek().mode === 'auto';
 
 let later: ReturnType<typeof setTimeout> | undefined;
 
@@ -137,10 +140,12 @@ function again() {
 // After the first run a changed option runs again, once the hand rests; a search is begun by hand.
 choices.subscribe(again);
 
-// So do other samples; what is shown was measured on those that were there before.
-function onSamples(set: SampleSet | null) {
+// So do other samples, and a plan; what is shown was measured on those that were there before.
+function anew(given: object | null) {
   clearTimeout(later);
-  if (set && current.peek() && loaded.peek() && !byHand()) later = setTimeout(() => void quantize('goes on'), 300);
+  if (given && current.peek() && loaded.peek() && !byHand()) later = setTimeout(() => void quantize('goes on'), 300);
 }
-calibration.subscribe((set) => choices.peek().mode === 'static' && onSamples(set));
-evaluation.subscribe(onSamples);
+calibration.subscribe((set) => learns.peek() && anew(set));
+evaluation.subscribe(anew);
+// A plan of the same name may hold something else.
+planFile.subscribe((given) => (given ? anew(given) : again()));

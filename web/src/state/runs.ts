@@ -16,6 +16,8 @@ export interface Run {
   source: { name: string; bytes: number };
   choices: Choices;
   options: Options;
+  /** File name of the plan that it was made with, where one was given. */
+  planFile?: string;
   output: ModelFiles;
   report: Report;
   comparison: Comparison | null;

@@ -7,7 +7,7 @@ export interface CommandFiles {
   output: string;
   /** What calibration learned, for static mode. */
   ranges?: string;
-  /** Where the run measured its way to a plan: the plan then says it all. */
+  /** Where the run measured its way to a plan, or was given one: the plan then says it all, but for ranges that it lacks. */
   plan?: string;
 }
 
@@ -45,12 +45,9 @@ export function commandLine(files: CommandFiles, options: Options): string {
     ['--mode', options.mode ?? 'dynamic'],
     ['--target', options.target ?? 'wasm'],
   ];
-  if (files.plan) {
-    flags.push(['--plan', files.plan]);
-  } else {
-    flags.push(...flagsOf(options));
-    if (files.ranges) flags.push(['--ranges', files.ranges]);
-  }
+  if (files.plan) flags.push(['--plan', files.plan]);
+  else flags.push(...flagsOf(options));
+  if (files.ranges) flags.push(['--ranges', files.ranges]);
   if (options.prepare === false) flags.push(['--no-prepare']);
   if (options.external_data) flags.push(['--external-data']);
   for (const [flag, value] of flags) {

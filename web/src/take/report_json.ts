@@ -22,12 +22,13 @@ function nativeJson(run: Run, native: Native) {
 }
 
 export function reportJson(run: Run): string {
-  const { report, options, comparison, notVerified, calibrated, layers, created, native } = run;
+  const { report, options, planFile, comparison, notVerified, calibrated, layers, created, native } = run;
   const document = {
     input: run.source.name,
     output: run.output.name,
     created: new Date(created).toISOString(),
     options,
+    ...(planFile !== undefined && { plan_file: planFile }),
     command_line: commandOf(run),
     calibrated,
     ...report,

@@ -116,7 +116,7 @@ function ReportBody({ run, pinned }: { run: Run; pinned: Run | null }) {
         </section>
       )}
       <h2>How it was made</h2>
-      <Pairs rows={rows} />
+      <Pairs rows={run.planFile === undefined ? rows : [['plan', run.planFile], ...rows]} />
       {run.calibrated && <p>Ranges from {run.calibrated.description}.</p>}
       <p>
         <code>{commandOf(run)}</code>

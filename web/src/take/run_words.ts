@@ -20,16 +20,21 @@ function cameTo(run: Run): string {
   return nodes.every(({ action }) => action === 'keep') ? 'in float' : planned(run).toLowerCase();
 }
 
-/** Whether its plan says more than its options. */
-export const needsPlan = ({ options, choices }: Run): boolean => choices.mode === 'auto' || searched(options);
+// Whether its plan says more than its options.
+const needsPlan = ({ options, choices }: Run): boolean => choices.mode === 'auto' || searched(options);
+
+/** Files that the command reads besides the model. */
+export function readBy(run: Run): { plan?: string; ranges?: string } {
+  if (run.planFile === undefined && needsPlan(run)) return { plan: planName(run) };
+  return {
+    ...(run.planFile !== undefined && { plan: run.planFile }),
+    ...(run.ranges !== null && { ranges: rangesName(run) }),
+  };
+}
 
 export const commandOf = (run: Run) =>
   commandLine(
-    {
-      input: run.source.name,
-      output: run.output.name,
-      ...(needsPlan(run) ? { plan: planName(run) } : run.ranges !== null ? { ranges: rangesName(run) } : {}),
-    },
+    { input: run.source.name, output: run.output.name, ...readBy(run) },
     { ...run.options, mode: run.report.plan.mode },
   );
 
@@ -104,7 +109,12 @@ export function keyOptions(run: Run): string {
       !(Array.isArray(value) && value.length === 0)
     );
   });
-  const words = [...(choices.mode === 'auto' ? [cameTo(run)] : []), ...unusual.map((name) => briefly(name, options[name]))];
+  const { planFile } = run;
+  const words = [
+    ...(choices.mode === 'auto' ? [cameTo(run)] : []),
+    ...(planFile !== undefined ? [`by ${planFile}`] : []),
+    ...unusual.map((name) => briefly(name, options[name])),
+  ];
   if (calibrated) words.push(`${calibrated.samples} samples`);
   return words.join(', ');
 }
