@@ -272,7 +272,16 @@ export interface Runs {
   calibrated_on?: number;
   /** The floor of the worst output in dB; 10 when absent. */
   min_sqnr?: number;
+  /** What shrank less than this has to be faster to be worth it; 1.1 when absent. */
+  min_smaller?: number;
+  /** A speedup whose whole interval lies below this is a loss; 0.95 when absent, at most 1. */
+  slower?: number;
+  /** And one whose whole interval lies above this a gain; 1.05 when absent, at least 1. */
+  faster?: number;
 }
+
+/** What a verdict goes by. */
+export type Thresholds = Pick<Runs, 'min_sqnr' | 'min_smaller' | 'slower' | 'faster'>;
 
 export interface Drift {
   name: string;

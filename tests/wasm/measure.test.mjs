@@ -55,6 +55,27 @@ test('drift follows its formula', () => {
   assert.equal(drift[0].max_abs_error, 0.5);
 });
 
+test('the verdict goes by the thresholds that are given', () => {
+  const reference_ms = [10, 10, 10, 10, 10, 10], candidate_ms = reference_ms.map((ms) => ms * 0.98);
+  const verdict = (limits) => judge(floats(1, 2), floats(1, 2.001), { reference_ms, candidate_ms, ...limits }).verdict;
+  assert.match(verdict({}).sentence, /^Ship it: .* as fast as before here/);
+  assert.match(verdict({ min_smaller: 5 }).sentence, /^Don't bother: 4× smaller/);
+  assert.match(verdict({ min_smaller: 5, faster: 1.01 }).sentence, /^Ship it: .*× faster here/);
+  assert.equal(verdict({ min_sqnr: 80 }).judgement, 'dont');
+  const slow = reference_ms.map((ms) => ms / 0.9);
+  const other = judge(floats(1, 2), floats(1, 2.001), { reference_ms, candidate_ms: slow, slower: 0.8 });
+  assert.equal(other.verdict.judgement, 'ship', 'a tenth slower is no loss to who says so');
+});
+
+test('thresholds that no verdict can go by are refused by name', () => {
+  const refused = (limits) => judge(floats(1), floats(1), limits).error;
+  for (const [key, value] of [['min_smaller', 0], ['slower', 1.1], ['faster', 0.9], ['min_sqnr', 'ten'], ['faster', NaN]]) {
+    const error = refused({ [key]: value });
+    assert.equal(error?.code, 'usage', key);
+    assert.equal(error.where, key);
+  }
+});
+
 test('latency pairs the runs, and the verdict says faster or slower', () => {
   const reference_ms = [10, 10, 10, 10, 10, 10], candidate_ms = reference_ms.map((ms) => ms / 2);
   const faster = judge(floats(1, 2), floats(1, 2.001), { reference_ms, candidate_ms });

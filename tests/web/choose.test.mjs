@@ -1,11 +1,12 @@
 // Choosing: options, their defaults, the address that keeps them.
 import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Declarations } from '../wasm/declarations.mjs';
 import { ROOT } from '../wasm/load_octet.mjs';
-import { quantize, sha256 } from '../wasm/octet_runs.mjs';
+import { modelBytes, quantize, sha256 } from '../wasm/octet_runs.mjs';
 import { quantizeSample } from './browser.mjs';
-import { onPage, saved } from './on_page.mjs';
+import { onPage, program, reportOf, saved } from './on_page.mjs';
 import { measured } from './page_steps.mjs';
 
 onPage('runs again when an option changes', {}, async (page) => {
@@ -85,6 +86,36 @@ onPage('has every option of the core but the plan', {}, async (page, { url }) =>
   await page.getByRole('radio', { name: 'Static' }).waitFor();
   assert.equal(await page.getByText(/that it does not know/).count(), 0);
   assert.deepEqual(Object.fromEntries(new URLSearchParams(new URL(page.url()).hash.slice(1))), EVERY_OPTION);
+});
+
+onPage('the verdict goes by what is chosen for it, in the address and in the command too', {}, async (page, { url }) => {
+  const declared = new Declarations(join(ROOT, 'wasm/octet.d.ts')).keys('Thresholds');
+  assert.deepEqual(declared.sort(), ['faster', 'min_smaller', 'min_sqnr', 'slower']);
+  await page.goto(`${url}#slower=0.01`);
+  await page.reload();
+  await page.getByRole('button', { name: 'Digits' }).click();
+  await page.locator('.options summary').click();
+  assert.equal(await page.getByLabel('Verdict: slower below').inputValue(), '0.01');
+  await page.getByLabel('Verdict: least shrinking').fill('5');
+  await page.getByLabel('Verdict: faster above').fill('900');
+  await page.getByRole('button', { name: 'Quantize', exact: true }).click();
+  await measured(page);
+  // 3.5 times smaller would be enough by itself, were it not for these.
+  await page.getByRole('heading', { name: /^Don.t bother: 3\.5× smaller/ }).waitFor();
+  assert.match(await page.locator('.command code').textContent(), / --min-smaller 5 --slower 0\.01 --faster 900$/);
+  assert.equal(new URL(page.url()).hash, '#min_smaller=5&slower=0.01&faster=900');
+  const { comparison } = JSON.parse((await saved(page, 'Report as JSON')).bytes);
+  assert.equal(comparison.verdict.judgement, 'dont');
+  if (existsSync(program)) {
+    const line = await page.locator('.command code').textContent();
+    const report = await reportOf(line, { 'digits_cnn.onnx': modelBytes('digits_cnn') });
+    assert.match(report.verdict.sentence, /^Don.t bother: 3\.5× smaller/, 'natively too');
+  }
+
+  await page.getByRole('button', { name: 'All options back to their defaults' }).click();
+  await page.locator('.command code').filter({ hasNotText: '--min-smaller' }).waitFor();
+  await measured(page);
+  await page.getByRole('heading', { name: /^(Ship it|Smaller)/ }).waitFor();
 });
 
 onPage('rounds outputs where that is asked for', {}, async (page) => {

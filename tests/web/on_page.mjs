@@ -60,6 +60,15 @@ export function runCommand(command, files, output) {
   });
 }
 
+/** Types what the page shows into a shell, proof and all; what it reports. */
+export function reportOf(command, files) {
+  return inFolder(files, (folder) => {
+    const line = `${command.replace(/^octet /, '"$OCTET" ')} --json`;
+    const env = { ...process.env, OCTET: program };
+    return JSON.parse(execFileSync('sh', ['-c', line], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1e8 }));
+  });
+}
+
 /** The worst output of `candidate` against `reference` on real samples, in native ONNX Runtime, in decibels. */
 export function nativeDrift(reference, candidate, data) {
   return inFolder({ 'candidate.onnx': candidate }, (folder) => {

@@ -46,7 +46,7 @@ onPage('the plan of a static run, dropped, gives the same bytes, in the page and
   assert.equal(line, `octet quantize digits_cnn.onnx -o digits_cnn.int8.onnx --mode static --target wasm --plan ${NAME}`);
   if (!existsSync(program)) return;
   const files = { 'digits_cnn.onnx': modelBytes('digits_cnn'), [plan.name]: plan.bytes };
-  assert.equal(sha256(runCommand(line, files, 'digits_cnn.int8.onnx')), sha256(first.bytes));
+  assert.equal(sha256(await runCommand(line, files, 'digits_cnn.int8.onnx')), sha256(first.bytes));
 });
 
 onPage('what the plan decides cannot be chosen, with the reason, until it is removed', {}, async (page) => {
@@ -114,7 +114,7 @@ onPage('a plan from before calibration learns its ranges from samples', {}, asyn
   const files = {
     'digits_cnn.onnx': modelBytes('digits_cnn'), 'early.json': JSON.stringify(plan), 'digits_cnn.ranges.json': ranges,
   };
-  assert.equal(sha256(runCommand(line, files, 'digits_cnn.int8.onnx')), sha256(bytes));
+  assert.equal(sha256(await runCommand(line, files, 'digits_cnn.int8.onnx')), sha256(bytes));
 });
 
 onPage('takes model and plan in one drop', {}, async (page) => {

@@ -21,7 +21,7 @@ export type * from './types.js';
 export type {
   Action, ActivationType, AdviceCode, AutoBudget, AutoCandidate, AutoOptions, AutoSensitivity, AutoState, Drift, ErrorCode, Facts, Failure, Form, Format, Judged, Latency,
   LayerComparison, Method, Mode, Options, PassReport, Plan, PlannedActivation, PlannedNode, PlannedTensor,
-  Preparation, PrepareOptions, Report, Sample, Sizes, StoredTensor, Target, TensorValue, Value, ValueDrift, Verdict,
+  Preparation, PrepareOptions, Report, Sample, Sizes, StoredTensor, Target, TensorValue, Thresholds, Value, ValueDrift, Verdict,
   WeightType,
 } from '../octet.js';
 export type { ImageOptions, PictureInput } from '../samples.js';

@@ -1,5 +1,7 @@
 // What page and worker tell each other. Every message carries the id of its request; errors are plain objects.
-import type { AutoBudget, AutoOptions, Judged, LayerComparison, Options, PrepareOptions, Runs, Sample } from '../octet.js';
+import type {
+  AutoBudget, AutoOptions, Judged, LayerComparison, Options, PrepareOptions, Runs, Sample, Thresholds,
+} from '../octet.js';
 import type { Place } from './disk.js';
 import type { WorkError } from './error.js';
 import type {
@@ -19,7 +21,7 @@ export interface MeasureRequest {
   runs: number;
   warmup: number;
   seconds: number;
-  judging: Pick<Runs, 'plan' | 'calibrated_on' | 'min_sqnr'>;
+  judging: Pick<Runs, 'plan' | 'calibrated_on'> & Thresholds;
 }
 
 export interface Requests {

@@ -1,6 +1,6 @@
 // What goes in and comes out of the package, besides what octet.d.ts and report.d.ts say.
 import type {
-  AutoState, Judged, Latency, Learned, Options, Plan, Preparation, Report, Sample, ValueHistogram,
+  AutoState, Judged, Latency, Learned, Options, Plan, Preparation, Report, Sample, Thresholds, ValueHistogram,
 } from '../octet.js';
 import type { ImageOptions, PictureInput } from '../samples.js';
 
@@ -145,13 +145,11 @@ export interface CompareHooks extends Hooks {
   onPartial?: (partial: PartialComparison) => void;
 }
 
-export interface CompareOptions {
+export interface CompareOptions extends Thresholds {
   /** What the candidate was made by, as the report has it: with it the verdict says why, and what to try next. */
   plan?: Plan;
   /** Samples that it was calibrated on. */
   calibrated_on?: number;
-  /** The floor of the worst output in dB, 10 when absent. */
-  min_sqnr?: number;
   /** Inputs are made up where there are none. */
   samples?: SampleSource;
   /** One and as many as there are when absent. */

@@ -2,6 +2,7 @@
 #include <emscripten/bind.h>
 #include <malloc.h>
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -118,6 +119,24 @@ val make_samples(val request) {
   });
 }
 
+void read_threshold(const val& request, const char* key, double& value, double low, double high, const char* wanted) {
+  const val given = request[key];
+  if (is_absent(given)) return;
+  value = given.isNumber() ? given.as<double>() : std::nan("");
+  if (!(value >= low && value <= high)) throw Error(ErrorCode::kUsage, key, std::string("must be ") + wanted);
+}
+
+// As the command line's options of these names.
+Thresholds thresholds_of(const val& request) {
+  constexpr double kHuge = 1e6, kLeast = 1e-6;
+  Thresholds limits;
+  read_threshold(request, "min_sqnr", limits.min_sqnr_db, -kHuge, kHuge, "a number of decibels");
+  read_threshold(request, "min_smaller", limits.min_smaller, kLeast, kHuge, "a ratio above 0");
+  read_threshold(request, "slower", limits.slower, kLeast, 1, "a ratio above 0, at most 1");
+  read_threshold(request, "faster", limits.faster, 1, kHuge, "a ratio of at least 1");
+  return limits;
+}
+
 val judge_runs(val request) {
   return guarded([&] {
     DriftMeter meter;
@@ -132,7 +151,7 @@ val judge_runs(val request) {
     input.output_bytes = static_cast<std::uint64_t>(request["output_bytes"].as<double>());
     input.synthetic = request["synthetic"].as<bool>();
     input.sqnr_db = meter.worst_sqnr_db();
-    if (const val floor = request["min_sqnr"]; floor.isNumber()) input.thresholds.min_sqnr_db = floor.as<double>();
+    input.thresholds = thresholds_of(request);
     RunFacts facts;
     if (const val count = request["calibrated_on"]; count.isNumber())
       facts.calibrated_on = static_cast<std::size_t>(count.as<double>());

@@ -230,6 +230,18 @@ export const FIELDS: Field[] = [
     help: 'Weights stand in a file of their own beside the model; above 2 GB that is always so.',
   },
   {
+    kind: 'number', key: 'min_smaller', label: 'Verdict: least shrinking', group: 'more', min: 0.01, max: 1000,
+    step: 'any', help: 'In times: what shrank less has to be faster to be worth it.',
+  },
+  {
+    kind: 'number', key: 'slower', label: 'Verdict: slower below', group: 'more', min: 0.01, max: 1, step: 'any',
+    help: 'In times: a speedup is a loss where its whole interval lies below this.',
+  },
+  {
+    kind: 'number', key: 'faster', label: 'Verdict: faster above', group: 'more', min: 1, max: 1000, step: 'any',
+    help: 'In times: a speedup is a gain where its whole interval lies above this.',
+  },
+  {
     kind: 'number', key: 'limit', label: 'At most', group: 'samples', modes: LEARNS, min: 0, max: 1e6, step: 1, none: 0,
     placeholder: 'all samples', help: 'So many samples are used to calibrate.',
   },

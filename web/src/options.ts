@@ -1,6 +1,6 @@
 // What can be chosen, and what the core makes of it. Names are those of the command line, in snake_case.
 import type {
-  ActivationType, AutoBudget, AutoOptions, Format, Method, Mode, Options, Plan, Target, WeightType,
+  ActivationType, AutoBudget, AutoOptions, Format, Method, Mode, Options, Plan, Target, Thresholds, WeightType,
 } from 'octet-core';
 
 export type ChosenMode = Mode | 'auto';
@@ -18,6 +18,10 @@ export interface Choices {
   nodes_to_exclude: string[];
   op_types: string[];
   external_data: boolean;
+  // What the verdict goes by.
+  min_smaller: number;
+  slower: number;
+  faster: number;
   // Static mode.
   format: Format;
   activation_type: ActivationType;
@@ -56,6 +60,7 @@ export interface Choices {
 export const DEFAULTS: Choices = {
   mode: 'weights', target: 'wasm', weight_type: 'qint8', per_channel: 'auto', reduce_range: false, prepare: true,
   block_size: 0, nodes_to_quantize: [], nodes_to_exclude: [], op_types: [], external_data: false,
+  min_smaller: 1.1, slower: 0.95, faster: 1.05,
   format: 'qdq', activation_type: 'quint8', symmetric_activations: false, round_outputs: false, method: 'best',
   percentile: 99.9, smooth_quant: 0, equalize: false, bias_correction: false, min_sqnr: 0,
   budget_sqnr: 25, budget_drop: -1, budget_mb: 0, budget_speedup: 0, budget_seconds: 90, limit: 0, shuffle: -1,
@@ -91,10 +96,10 @@ export function settled(choices: Choices): Choices {
   return { ...DEFAULTS, ...choices, weight_type, format, block_size, reduce_range };
 }
 
-// What a plan leaves open: how the file is stored, and which data is taken.
+// What a plan leaves open: how the file is stored, which data is taken, what the verdict goes by.
 const BESIDE_PLAN: (keyof Choices)[] = [
   'external_data', 'limit', 'shuffle', 'image_size', 'image_fit', 'image_layout', 'image_order', 'image_scale',
-  'image_mean', 'image_std',
+  'image_mean', 'image_std', 'min_smaller', 'slower', 'faster',
 ];
 
 export const decidedByPlan = (key: keyof Choices): boolean => !BESIDE_PLAN.includes(key);
@@ -127,6 +132,17 @@ export function budgetOf(c: Choices): AutoBudget {
     seconds: c.budget_seconds,
     ...(c.budget_mb > 0 && { max_bytes: Math.round(c.budget_mb * 1e6) }),
     ...(c.budget_speedup > 0 && { min_speedup: c.budget_speedup }),
+  };
+}
+
+/** What the verdict goes by, where that is not the usual. */
+export function thresholdsOf(choices: Choices): Thresholds {
+  const c = { ...DEFAULTS, ...choices }; // runs from before there were these have none
+  return {
+    ...(c.mode !== 'auto' && c.min_sqnr > 0 && { min_sqnr: c.min_sqnr }),
+    ...(c.min_smaller !== DEFAULTS.min_smaller && { min_smaller: c.min_smaller }),
+    ...(c.slower !== DEFAULTS.slower && { slower: c.slower }),
+    ...(c.faster !== DEFAULTS.faster && { faster: c.faster }),
   };
 }
 

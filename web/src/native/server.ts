@@ -29,6 +29,8 @@ export interface BenchRequest {
   memory?: boolean;
   plan?: object;
   calibrated_on?: number;
+  /** Of the verdicts. */
+  thresholds?: { min_sqnr_db?: number; min_smaller?: number; slower?: number; faster?: number };
 }
 
 export interface CalibrateRequest {

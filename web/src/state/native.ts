@@ -12,6 +12,7 @@ import { benchOnServer, serverStatus } from '../native/server';
 import type { BenchRequest, ServerStatus } from '../native/server';
 import { token } from '../native/token';
 import { nativeSentence } from '../take/verdict_words';
+import { thresholdsOf } from '../options';
 import type { Choices } from '../options';
 import { octet } from './client';
 import { announcement, asError, exclusively } from './job';
@@ -89,6 +90,12 @@ function asCalledHere(report: BenchReport, names: Map<string, string>, samples: 
   return { ...report, rows, ...(samples !== undefined && { samples_description: samples }) };
 }
 
+// As the server calls them.
+function limitsOf(choices: Choices): NonNullable<BenchRequest['thresholds']> {
+  const { min_sqnr: min_sqnr_db, ...limits } = thresholdsOf(choices);
+  return { ...limits, ...(min_sqnr_db !== undefined && { min_sqnr_db }) };
+}
+
 async function measure(run: Run, source: ModelFiles, signal: AbortSignal, tell: Tell) {
   const status = server.value!;
   const sending = sentFiles([source, run.output]), { models, names } = sending;
@@ -100,7 +107,7 @@ async function measure(run: Run, source: ModelFiles, signal: AbortSignal, tell: 
       await benchOnServer(
         {
           models, ...request, threads: threadsFor(run, status), plan: run.report.plan,
-          ...(calibrated_on !== undefined && { calibrated_on }),
+          ...(calibrated_on !== undefined && { calibrated_on }), thresholds: limitsOf(run.choices),
         },
         signal,
         ({ stage, done, total }) => tell({ stage: 'native', done, total, detail: `(${STEPS[stage] ?? stage})` }),

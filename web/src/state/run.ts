@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import { bytesOf, failure, LARGEST_TO_RUN } from 'octet-wasm';
 import type { Comparison, ModelFiles, Options, Stage } from 'octet-wasm';
-import { planOptions, sameChoices, searched, settled, toOptions } from '../options';
+import { planOptions, sameChoices, searched, settled, thresholdsOf, toOptions } from '../options';
 import { choices, choose } from './choices';
 import { octet } from './client';
 import { inForce, learns, planFile } from './in_force';
@@ -47,7 +47,9 @@ export async function check(run: Run, source: ModelFiles, signal: AbortSignal, t
   try {
     const samples = sourceOf(checkedOn.value, run.choices, 'evaluation');
     const calibrated_on = run.calibrated?.samples;
-    const judging = { samples, plan: run.report.plan, ...(calibrated_on !== undefined && { calibrated_on }) };
+    const judging = {
+      samples, plan: run.report.plan, ...(calibrated_on !== undefined && { calibrated_on }), ...thresholdsOf(run.choices),
+    };
     // Drift is known before times are.
     const onPartial = (comparison: Comparison) => {
       updateRun(run.id, { comparison });

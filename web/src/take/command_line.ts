@@ -1,5 +1,5 @@
 // The same run on the command line: it gives the same bytes.
-import type { Options } from 'octet-wasm';
+import type { Options, Thresholds } from 'octet-wasm';
 
 /** What the command reads and writes, by file name. */
 export interface CommandFiles {
@@ -11,7 +11,7 @@ export interface CommandFiles {
   plan?: string;
 }
 
-type Flag = [flag: string, value?: string | number | readonly string[]];
+export type Flag = [flag: string, value?: string | number | readonly string[]];
 
 function flagsOf(options: Options): Flag[] {
   const flags: Flag[] = [];
@@ -39,7 +39,18 @@ function flagsOf(options: Options): Flag[] {
   return flags;
 }
 
-export function commandLine(files: CommandFiles, options: Options): string {
+/** Of a verdict. */
+export const thresholdFlags = (limits: Thresholds): Flag[] =>
+  (['min_sqnr', 'min_smaller', 'slower', 'faster'] as const).flatMap((name) =>
+    limits[name] === undefined ? [] : [[`--${name.replace('_', '-')}`, limits[name]] as Flag]);
+
+export function wordsOf(flags: Flag[]): string[] {
+  return flags.flatMap(([flag, value]) =>
+    value === undefined ? [flag] : [flag, quote(Array.isArray(value) ? value.join(',') : String(value))]);
+}
+
+/** `checking`: how the result is judged, which does not change it. */
+export function commandLine(files: CommandFiles, options: Options, checking: Flag[] = []): string {
   const words = ['octet quantize', quote(files.input), '-o', quote(files.output)];
   const flags: Flag[] = [
     ['--mode', options.mode ?? 'dynamic'],
@@ -50,11 +61,7 @@ export function commandLine(files: CommandFiles, options: Options): string {
   if (files.ranges) flags.push(['--ranges', files.ranges]);
   if (options.prepare === false) flags.push(['--no-prepare']);
   if (options.external_data) flags.push(['--external-data']);
-  for (const [flag, value] of flags) {
-    words.push(flag);
-    if (value !== undefined) words.push(quote(Array.isArray(value) ? value.join(',') : String(value)));
-  }
-  return words.join(' ');
+  return [...words, ...wordsOf([...flags, ...checking])].join(' ');
 }
 
 // For POSIX shells; what a shell would expand or split stands in quotes.

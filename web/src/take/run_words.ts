@@ -2,10 +2,11 @@
 import type { Options } from 'octet-wasm';
 import { bytesText, dbText, timesText } from '../format';
 import { nativeSpeedup } from '../native/figures';
-import { searched } from '../options';
+import { searched, thresholdsOf } from '../options';
 import { outputBytes } from '../state/runs';
 import type { Run } from '../state/runs';
-import { commandLine } from './command_line';
+import { commandLine, thresholdFlags } from './command_line';
+import type { Flag } from './command_line';
 import { planName, rangesName } from './names';
 
 export const MODE_WORDS: Record<string, string> = { weights: 'Weights only', dynamic: 'Dynamic', static: 'Static' };
@@ -32,10 +33,17 @@ export function readBy(run: Run): { plan?: string; ranges?: string } {
   };
 }
 
+// The floor is held already: the plan does.
+function checkingFlags(run: Run): Flag[] {
+  const { min_sqnr: _, ...limits } = thresholdsOf(run.choices);
+  return thresholdFlags(limits);
+}
+
 export const commandOf = (run: Run) =>
   commandLine(
     { input: run.source.name, output: run.output.name, ...readBy(run) },
     { ...run.options, mode: run.report.plan.mode },
+    checkingFlags(run),
   );
 
 const NAMES: Partial<Record<keyof Options, string>> = {
