@@ -184,6 +184,10 @@ export type Sample = Record<string, TensorValue>;
 export interface SamplesRequest extends Pick<Request, 'name' | 'model' | 'open'> {
   count?: number;
   seed?: number;
+  /** Sizes of dimensions, by their name or INPUT:AXIS. */
+  dims?: Record<string, number>;
+  /** Inputs that are one value throughout, by name: a number as text. */
+  fixed?: Record<string, string>;
   /** For every open dimension that is neither a batch nor a channel. */
   free_size?: number;
 }

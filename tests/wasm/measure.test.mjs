@@ -41,6 +41,24 @@ test('one seed, one set of samples', () => {
   assert.notEqual(hash(5), hash(6));
 });
 
+test('made-up inputs have the sizes and values that are asked for, by name', () => {
+  const model = modelBytes('gpt_char');
+  const made = octet.make_samples({ model, dims: { 'idx:1': 7 }, fixed: { idx: '5' }, count: 1 });
+  assert.equal(made.description, '1 synthetic sample, seed 1: idx int64 [1,7], as given');
+  const [{ idx }] = made.samples;
+  assert.deepEqual([...new BigInt64Array(idx.data.slice().buffer)], Array(7).fill(5n));
+  assert.deepEqual(made.sizes_to_try, [], 'no size is open');
+  const refused = (request) => errorOf({ model, ...request }, octet.make_samples);
+  for (const [request, where] of [
+    [{ dims: { width: 3 } }, "dimension 'width'"], [{ dims: { 'idx:1': 1.5 } }, "dimension 'idx:1'"],
+    [{ fixed: { mask: '1' } }, "fixed 'mask'"], [{ fixed: { idx: 'many' } }, '--fix idx=many'], [{ dims: 3 }, 'dims'],
+  ]) {
+    const error = refused(request);
+    assert.equal(error.code, 'usage', where);
+    assert.equal(error.where, where);
+  }
+});
+
 test('equal outputs drift by nothing', () => {
   const { drift, worst_sqnr_db, latency } = judge(floats(1, 2, 3), floats(1, 2, 3));
   assert.equal(worst_sqnr_db, 200);

@@ -104,13 +104,6 @@ export async function listOf(opened: Opened, most = Infinity): Promise<Sample[]>
   return list;
 }
 
-// The model with some of its dimensions settled, as far as making inputs up needs it.
-function shaped(octet: OctetModule, model: ModelFiles, dims: Synthetic['dims']) {
-  if (!dims || Object.keys(dims).length === 0) return openable(model);
-  const { model: bytes, external } = checked(octet.prepare_model({ ...openable(model), options: { dims } }));
-  return { name: model.name, model: bytes!, open: () => external ?? null };
-}
-
 export interface MadeUp {
   list: Sample[];
   description: string;
@@ -118,9 +111,9 @@ export interface MadeUp {
 }
 
 export function makeUp(
-  octet: OctetModule, model: ModelFiles, { count, seed, dims }: Synthetic, free_size?: number,
+  octet: OctetModule, model: ModelFiles, synthetic: Synthetic, free_size?: number,
 ): MadeUp {
-  const made = checked(octet.make_samples({ ...shaped(octet, model, dims), count, seed, free_size }));
+  const made = checked(octet.make_samples({ ...openable(model), ...synthetic, free_size }));
   return { list: made.samples, description: made.description, sizes: made.sizes_to_try };
 }
 

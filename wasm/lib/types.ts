@@ -33,6 +33,8 @@ export interface Synthetic {
   seed?: number;
   /** Sizes of dimensions, by their name or INPUT:AXIS. */
   dims?: Record<string, number>;
+  /** Inputs that are one value throughout, by name: a number as text. */
+  fixed?: Record<string, string>;
 }
 
 export interface FileSamples {

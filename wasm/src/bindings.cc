@@ -11,7 +11,6 @@
 #include "js_bridge.h"
 #include "octet/error.h"
 #include "octet/report.h"
-#include "octet/synthetic.h"
 
 namespace octet {
 namespace {
@@ -93,32 +92,6 @@ val merge_ranges(val parts) {
   });
 }
 
-val make_samples(val request) {
-  return guarded([&] {
-    Model model = load(request);
-    SyntheticOptions options;
-    options.bounds = facts_of(model).index_bounds;
-    if (request["count"].isNumber()) options.count = static_cast<std::size_t>(request["count"].as<double>());
-    if (request["seed"].isNumber()) options.seed = static_cast<std::uint64_t>(request["seed"].as<double>());
-    std::optional<std::int64_t> free_size;
-    const val size = request["free_size"];
-    if (size.isNumber()) free_size = static_cast<std::int64_t>(size.as<double>());
-    const std::vector<ValueInfo> inputs = inputs_of(model);
-    const SyntheticInputs made(inputs, options, free_size);
-
-    val samples = val::array(), sizes = val::array();
-    for (std::size_t i = 0; i < made.count(); ++i) samples.call<void>("push", from_sample(made.sample(i)));
-    for (const auto& other : sizes_to_try(inputs, options)) {
-      if (other) sizes.call<void>("push", static_cast<double>(*other));
-    }
-    val result = val::object();
-    result.set("samples", samples);
-    result.set("description", made.description());
-    result.set("sizes_to_try", sizes);
-    return result;
-  });
-}
-
 void read_threshold(const val& request, const char* key, double& value, double low, double high, const char* wanted) {
   const val given = request[key];
   if (is_absent(given)) return;
@@ -190,7 +163,6 @@ EMSCRIPTEN_BINDINGS(octet) {
   emscripten::function("prepare_model", &octet::prepare_model);
   emscripten::function("inspect_model", &octet::inspect_model);
   emscripten::function("merge_ranges", &octet::merge_ranges);
-  emscripten::function("make_samples", &octet::make_samples);
   emscripten::function("judge_runs", &octet::judge_runs);
   emscripten::function("version", &octet::version);
   emscripten::function("allocated_bytes", &octet::allocated_bytes);

@@ -13,7 +13,7 @@ interface Common {
   label: string;
   /** One sentence; of selects the chosen entry's says it. */
   help: string;
-  group: 'first' | 'more' | 'samples' | 'pictures' | 'mode';
+  group: 'first' | 'more' | 'samples' | 'made up' | 'pictures' | 'mode';
   /** The modes it is for; all where absent. */
   modes?: ChosenMode[];
   /** Whether it matters, everything else being as it is. */
@@ -48,6 +48,8 @@ export interface TextField extends Common {
 
 export interface ListField extends Common {
   kind: 'list';
+  /** Of each entry. */
+  pattern?: RegExp;
   placeholder: string;
 }
 
@@ -248,6 +250,18 @@ export const FIELDS: Field[] = [
   {
     kind: 'number', key: 'shuffle', label: 'Shuffled with seed', group: 'samples', modes: LEARNS, min: -1, max: 4294967295,
     step: 1, none: -1, placeholder: 'by name', help: 'Samples are taken in an order drawn with this number.',
+  },
+  {
+    kind: 'number', key: 'seed', label: 'Seed', group: 'made up', min: 0, max: 4294967295, step: 1,
+    help: 'The same number makes the same inputs everywhere.',
+  },
+  {
+    kind: 'list', key: 'dims', label: 'Sizes', group: 'made up', pattern: /^.+=\d{1,9}$/, placeholder: 'guessed',
+    help: 'Of dimensions that the model leaves open, as NAME=N or INPUT:AXIS=N.',
+  },
+  {
+    kind: 'list', key: 'fixed', label: 'Values', group: 'made up', pattern: /^.+=(true|false|-?[\d.]+(e[+-]?\d+)?)$/i,
+    placeholder: 'drawn', help: 'Of inputs that are one number throughout, as NAME=VALUE.',
   },
   {
     kind: 'text', key: 'image_size', label: 'Size', group: 'pictures', pattern: /^(|\d+x\d+)$/i, placeholder: 'as the model wants',

@@ -25,8 +25,10 @@ export function toHash(choices: Choices): string {
 function parse(field: Field, values: string[]): Choices[Key] | undefined {
   const text = values.at(-1)!;
   switch (field.kind) {
-    case 'list':
-      return values.map((value) => value.trim()).filter((value) => value !== '');
+    case 'list': {
+      const entries = values.map((value) => value.trim()).filter((value) => value !== '');
+      return entries.every((entry) => field.pattern?.test(entry) ?? true) ? entries : undefined;
+    }
     case 'switch':
       return text === 'true' ? true : text === 'false' ? false : undefined;
     case 'select':

@@ -1,4 +1,5 @@
 // What can be chosen, and what the core makes of it. Names are those of the command line, in snake_case.
+import type { Synthetic } from 'octet-wasm';
 import type {
   ActivationType, AutoBudget, AutoOptions, Format, Method, Mode, Options, Plan, Target, Thresholds, WeightType,
 } from 'octet-core';
@@ -47,6 +48,12 @@ export interface Choices {
   limit: number;
   /** -1: by name. */
   shuffle: number;
+  // How inputs are made up.
+  seed: number;
+  /** NAME=N. */
+  dims: string[];
+  /** NAME=VALUE. */
+  fixed: string[];
   // What pictures become.
   image_size: string;
   image_fit: 'stretch' | 'crop' | 'pad';
@@ -63,7 +70,8 @@ export const DEFAULTS: Choices = {
   min_smaller: 1.1, slower: 0.95, faster: 1.05,
   format: 'qdq', activation_type: 'quint8', symmetric_activations: false, round_outputs: false, method: 'best',
   percentile: 99.9, smooth_quant: 0, equalize: false, bias_correction: false, min_sqnr: 0,
-  budget_sqnr: 25, budget_drop: -1, budget_mb: 0, budget_speedup: 0, budget_seconds: 90, limit: 0, shuffle: -1,
+  budget_sqnr: 25, budget_drop: -1, budget_mb: 0, budget_speedup: 0, budget_seconds: 90, limit: 0, shuffle: -1, seed: 1, dims: [],
+  fixed: [],
   image_size: '', image_fit: 'stretch', image_layout: 'auto', image_order: 'rgb', image_scale: '', image_mean: '',
   image_std: '',
 };
@@ -99,7 +107,8 @@ export function settled(choices: Choices): Choices {
 // What a plan leaves open: how the file is stored, which data is taken, what the verdict goes by.
 const BESIDE_PLAN: (keyof Choices)[] = [
   'external_data', 'limit', 'shuffle', 'image_size', 'image_fit', 'image_layout', 'image_order', 'image_scale',
-  'image_mean', 'image_std', 'min_smaller', 'slower', 'faster',
+  'image_mean', 'image_std', 'min_smaller', 'slower', 'faster', 'seed',
+  'dims', 'fixed',
 ];
 
 export const decidedByPlan = (key: keyof Choices): boolean => !BESIDE_PLAN.includes(key);
@@ -180,6 +189,21 @@ function staticOptions(c: Choices): Options {
 }
 
 export const usesPercentile = ({ method }: Choices) => method === 'percentile' || method === 'best';
+
+const pairOf = (text: string): [name: string, value: string] => {
+  const at = text.lastIndexOf('=');
+  return [text.slice(0, at), text.slice(at + 1)];
+};
+
+/** How inputs are made up, where that is not as usual. */
+export function syntheticOf(choices: Choices): Synthetic {
+  const { seed, dims, fixed } = { ...DEFAULTS, ...choices };
+  return {
+    ...(seed !== DEFAULTS.seed && { seed }),
+    ...(dims.length > 0 && { dims: Object.fromEntries(dims.map(pairOf).map(([name, size]) => [name, Number(size)])) }),
+    ...(fixed.length > 0 && { fixed: Object.fromEntries(fixed.map(pairOf)) }),
+  };
+}
 
 /** As the core's options of pictures. */
 export function imageOptions(c: Choices): Record<string, unknown> {

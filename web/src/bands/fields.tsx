@@ -7,7 +7,7 @@ import type { Choices } from '../options';
 import { choose } from '../state/choices';
 import { inForce, planFile } from '../state/in_force';
 
-const idOf = ({ key, group }: Field) => `${group}-${key}`;
+const idOf = ({ key, group }: Field) => `${group.replace(' ', '-')}-${key}`;
 
 const set = (key: keyof Choices, value: unknown) => choose({ [key]: value } as Partial<Choices>);
 
@@ -130,8 +130,10 @@ function TextInput({ field, now }: { field: TextField; now: Choices }) {
 function List({ field, now }: { field: ListField; now: Choices }) {
   const [draft, setDraft] = useState('');
   const value = now[field.key] as string[];
-  const add = () => {
+  const add = (input: HTMLInputElement) => {
     const names = draft.split(',').map((name) => name.trim()).filter((name) => name !== '' && !value.includes(name));
+    input.setCustomValidity(names.every((name) => field.pattern?.test(name) ?? true) ? '' : field.help);
+    if (!input.reportValidity()) return;
     setDraft('');
     if (names.length > 0) set(field.key, [...value, ...names]);
   };
@@ -139,12 +141,15 @@ function List({ field, now }: { field: ListField; now: Choices }) {
     <Framed field={field} value={value} help={field.help}>
       <input
         type="text" {...described(field)} value={draft} placeholder={value.length > 0 ? 'another' : field.placeholder}
-        spellcheck={false} autocomplete="off" onInput={({ currentTarget }) => setDraft(currentTarget.value)}
-        onBlur={add}
+        spellcheck={false} autocomplete="off" onBlur={({ currentTarget }) => add(currentTarget)}
+        onInput={({ currentTarget }) => {
+          currentTarget.setCustomValidity('');
+          setDraft(currentTarget.value);
+        }}
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || draft === '') return;
           event.preventDefault(); // adds a name; an empty field's Enter quantizes
-          add();
+          add(event.currentTarget);
         }}
       />
       {value.length > 0 && (

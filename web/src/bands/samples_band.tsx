@@ -171,6 +171,7 @@ function SampleArea({ purpose }: { purpose: Purpose }) {
 
 export function SamplesBand() {
   const now = inForce.value, learning = learns.value;
+  const madeUp = checkedOn.value.kind === 'made up' || (learning && calibration.value?.kind === 'made up');
   const pictures = hasPictures(evaluation.value) || (learning && hasPictures(calibration.value));
   return (
     <div class="sample-sets">
@@ -180,6 +181,12 @@ export function SamplesBand() {
         <details class="rest">
           <summary>Which samples are taken</summary>
           <Fields fields={fieldsOf('samples', now)} />
+        </details>
+      )}
+      {madeUp && (
+        <details class="rest">
+          <summary>How inputs are made up</summary>
+          <Fields fields={fieldsOf('made up', now)} />
         </details>
       )}
       {pictures && (

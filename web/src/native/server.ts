@@ -21,6 +21,8 @@ export interface BenchRequest {
   /** Names of files; 'served': those that the server was started with; absent: made-up inputs. */
   data?: string[] | 'served';
   synthetic?: { count?: number; seed?: number };
+  /** Of made-up inputs. */
+  dims?: Record<string, number>;
   threads?: number[];
   runs?: number;
   /** After which timing ends early. */

@@ -12,7 +12,7 @@ import { benchOnServer, serverStatus } from '../native/server';
 import type { BenchRequest, ServerStatus } from '../native/server';
 import { token } from '../native/token';
 import { nativeSentence } from '../take/verdict_words';
-import { thresholdsOf } from '../options';
+import { syntheticOf, thresholdsOf } from '../options';
 import type { Choices } from '../options';
 import { octet } from './client';
 import { announcement, asError, exclusively } from './job';
@@ -64,15 +64,23 @@ function threadsFor({ comparison }: Run, { threads }: ServerStatus): number[] {
 
 interface Inputs {
   samples: Map<string, Blob>;
-  request: Pick<BenchRequest, 'data' | 'synthetic'>;
+  request: Pick<BenchRequest, 'data' | 'synthetic' | 'dims'>;
 }
+
+const noValues = () => failure(
+  'usage', 'octet serve makes up no inputs with values of your own',
+  'drop samples, or run the command with --fix that the page shows',
+);
 
 /** What models run on: the very tensors that they ran on in the browser. */
 export async function inputsFor(choices: Choices, source: ModelFiles, signal: AbortSignal): Promise<Inputs> {
   const set = checkedOn.value;
   if (set.kind === 'made up') {
     if (server.value?.data) return { samples: new Map(), request: { data: 'served' } };
-    return { samples: new Map(), request: { synthetic: { count: set.count } } };
+    const { dims, fixed, seed } = syntheticOf(choices);
+    if (fixed) throw noValues();
+    const synthetic = { count: set.count, ...(seed !== undefined && { seed }) };
+    return { samples: new Map(), request: { synthetic, ...(dims && { dims }) } };
   }
   const { npzOf } = await import('../native/npz');
   const given = sourceOf(set, choices, 'evaluation');

@@ -41,7 +41,8 @@ function watch(purpose: Purpose) {
     const set = setOf(purpose).value;
     const model = inspected.value && loaded.peek();
     const { image_size, image_fit, image_layout, image_order, image_scale, image_mean, image_std } = choices.value;
-    void [image_size, image_fit, image_layout, image_order, image_scale, image_mean, image_std];
+    const { seed, dims, fixed } = choices.value;
+    void [image_size, image_fit, image_layout, image_order, image_scale, image_mean, image_std, seed, dims, fixed];
     const mine = ++turn;
     clearTimeout(later);
     if (!model || set === null || set.kind === 'served') {

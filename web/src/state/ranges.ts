@@ -2,7 +2,7 @@
 // from the same ranges.
 import type { Hooks, ModelFiles } from 'octet-wasm';
 import { calibrateNatively } from '../native/calibrate';
-import { imageOptions } from '../options';
+import { imageOptions, syntheticOf } from '../options';
 import type { Choices } from '../options';
 import { octet } from './client';
 import { describe, hasPictures, sourceOf } from './samples';
@@ -29,7 +29,10 @@ async function learnHere(model: ModelFiles, set: ReadableSet, choices: Choices, 
 
 export async function learn(model: ModelFiles, set: SampleSet, choices: Choices, hooks: Hooks): Promise<Ranges> {
   const { prepare, limit, shuffle } = choices;
-  const how = JSON.stringify([prepare, limit, shuffle, (set.kind === 'served' || hasPictures(set)) && imageOptions(choices)]);
+  const how = JSON.stringify([
+    prepare, limit, shuffle, (set.kind === 'served' || hasPictures(set)) && imageOptions(choices),
+    set.kind === 'made up' && syntheticOf(choices),
+  ]);
   if (kept && kept.model === model.model && kept.set === set && kept.how === how) return kept.ranges;
   const ranges = set.kind === 'served'
     ? await calibrateNatively(model, set.folder, choices, hooks)

@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import type { SampleFile, SampleSource } from 'octet-wasm';
 import { plural } from '../format';
-import { imageOptions } from '../options';
+import { imageOptions, syntheticOf } from '../options';
 import type { Choices } from '../options';
 
 /**
@@ -47,7 +47,7 @@ export function describe(set: SampleSet): string {
 
 /** As the package takes it. */
 export function sourceOf(set: ReadableSet, choices: Choices, purpose: Purpose): SampleSource {
-  if (set.kind === 'made up') return { synthetic: { count: set.count } };
+  if (set.kind === 'made up') return { synthetic: { count: set.count, ...syntheticOf(choices) } };
   const { limit, shuffle } = choices;
   const taken = purpose === 'calibration' ? { ...(limit > 0 && { limit }), ...(shuffle >= 0 && { shuffle }) } : {};
   return { files: set.files, ...taken, ...(hasPictures(set) && { image: imageOptions(choices) }) };

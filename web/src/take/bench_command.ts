@@ -1,10 +1,10 @@
 // The command that times a run natively, for who has no `octet serve`: its report is dropped here.
 import { BUNDLED } from '../bundled';
-import { imageOptions, thresholdsOf } from '../options';
+import { imageOptions, syntheticOf, thresholdsOf } from '../options';
 import type { Run } from '../state/runs';
 import { hasPictures } from '../state/samples';
 import type { SampleSet } from '../state/samples';
-import { quote, thresholdFlags, wordsOf } from './command_line';
+import { quote, syntheticFlags, thresholdFlags, wordsOf } from './command_line';
 
 export const REPORT_FILE = 'bench.json';
 
@@ -52,7 +52,8 @@ export function benchCommand(run: Run, set: SampleSet | null): BenchCommand {
   const float = sources ? `${bundled.folder}.onnx` : source.name;
   const words = [
     'octet bench', quote(float), quote(output.name), ...(data ? [`--data ${quote(data.path)}`] : []),
-    ...pictureFlags(run, set), ...wordsOf(thresholdFlags(thresholdsOf(run.choices))), `--json > ${REPORT_FILE}`,
+    ...pictureFlags(run, set), ...wordsOf(data ? [] : syntheticFlags(syntheticOf(run.choices))),
+    ...wordsOf(thresholdFlags(thresholdsOf(run.choices))), `--json > ${REPORT_FILE}`,
   ];
   const beside = sources ? ['Octet’s sources', output.name] : [source.name, output.name, ...(data ? [data.where] : [])];
   return { text: words.join(' '), beside };

@@ -1,5 +1,5 @@
 // The same run on the command line: it gives the same bytes.
-import type { Options, Thresholds } from 'octet-wasm';
+import type { Options, Synthetic, Thresholds } from 'octet-wasm';
 
 /** What the command reads and writes, by file name. */
 export interface CommandFiles {
@@ -43,6 +43,13 @@ function flagsOf(options: Options): Flag[] {
 export const thresholdFlags = (limits: Thresholds): Flag[] =>
   (['min_sqnr', 'min_smaller', 'slower', 'faster'] as const).flatMap((name) =>
     limits[name] === undefined ? [] : [[`--${name.replace('_', '-')}`, limits[name]] as Flag]);
+
+/** Of made-up inputs. */
+export const syntheticFlags = ({ seed, dims = {}, fixed = {} }: Synthetic): Flag[] => [
+  ...(seed === undefined ? [] : [['--seed', seed] as Flag]),
+  ...Object.entries(dims).map(([name, size]): Flag => ['--dim', `${name}=${size}`]),
+  ...Object.entries(fixed).map(([name, value]): Flag => ['--fix', `${name}=${value}`]),
+];
 
 export function wordsOf(flags: Flag[]): string[] {
   return flags.flatMap(([flag, value]) =>

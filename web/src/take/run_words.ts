@@ -2,10 +2,10 @@
 import type { Options } from 'octet-wasm';
 import { bytesText, dbText, timesText } from '../format';
 import { nativeSpeedup } from '../native/figures';
-import { searched, thresholdsOf } from '../options';
+import { searched, syntheticOf, thresholdsOf } from '../options';
 import { outputBytes } from '../state/runs';
 import type { Run } from '../state/runs';
-import { commandLine, thresholdFlags } from './command_line';
+import { commandLine, syntheticFlags, thresholdFlags } from './command_line';
 import type { Flag } from './command_line';
 import { planName, rangesName } from './names';
 
@@ -33,10 +33,11 @@ export function readBy(run: Run): { plan?: string; ranges?: string } {
   };
 }
 
-// The floor is held already: the plan does.
+// How the result is judged. The floor is held already: the plan does.
 function checkingFlags(run: Run): Flag[] {
   const { min_sqnr: _, ...limits } = thresholdsOf(run.choices);
-  return thresholdFlags(limits);
+  const made = run.comparison?.samples.synthetic ? syntheticFlags(syntheticOf(run.choices)) : [];
+  return [...made, ...thresholdFlags(limits)];
 }
 
 export const commandOf = (run: Run) =>
