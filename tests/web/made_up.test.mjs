@@ -44,7 +44,6 @@ onPage('inputs are made up as is chosen, and as the command that is shown makes 
 
 onPage('they are asked for where inputs are made up alone, and are no part of a command on samples', {}, async (page, { url }) => {
   await page.goto(`${url}#seed=7&dims=sideways&fixed=image%3D0.5`);
-  await page.reload();
   await page.getByRole('button', { name: 'Digits' }).click();
   await page.getByText('dims=sideways').waitFor();
   await page.getByRole('button', { name: 'Quantize', exact: true }).click();
@@ -64,7 +63,7 @@ onPage('what does not fit the model is said in words', {}, async (page) => {
   await add(page, 'Sizes', 'width=3');
   await page.getByRole('button', { name: 'Sizes: remove width=3' }).waitFor();
   await page.getByRole('button', { name: 'Quantize', exact: true }).click();
-  await page.getByText(/Not verified: dimension 'width': no input has a dimension of this name/).waitFor();
+  await page.getByRole('heading', { name: /Not verified: dimension 'width': no input has a dimension of this name/ }).waitFor();
 
   await page.getByRole('radio', { name: 'Static' }).check();
   await page.getByRole('button', { name: 'use made-up inputs', exact: true }).click();
