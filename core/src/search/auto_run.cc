@@ -53,8 +53,9 @@ void AutoSearch::Impl::commit() {
 }
 
 bool AutoSearch::Impl::late() {
-  if (spent >= share * budget.seconds) cut_short = true;
-  return spent >= share * budget.seconds;
+  const bool up = spent >= share * budget.seconds;
+  cut_short = cut_short || up;
+  return up;
 }
 
 std::optional<LearnedRanges> AutoSearch::Impl::calibrate(const Quantizer& of) {

@@ -14,13 +14,6 @@ void write_text_file(const std::filesystem::path& path, const std::string& text,
   file.commit();
 }
 
-std::string read_text_file(const std::filesystem::path& path) {
-  const auto source = open_file(path);
-  std::string text(source->size(), '\0');
-  source->read(0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
-  return text;
-}
-
 namespace {
 
 // What is said of a file's content names the file too.

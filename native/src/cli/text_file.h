@@ -15,9 +15,6 @@ namespace octet {
 // Appears under its name only when it is complete. Throws Error(kWrite), also when it exists and `force` is false.
 void write_text_file(const std::filesystem::path& path, const std::string& text, bool force);
 
-// Throws Error(kRead).
-std::string read_text_file(const std::filesystem::path& path);
-
 void append_text(OutputFile& file, const std::string& text);
 
 // A report of any kind. Throws Error naming the file, kMalformed where it is no JSON.

@@ -1,7 +1,5 @@
 #include "data/labels_file.h"
 
-#include <string>
-
 #include "data/mapped_file.h"
 #include "octet/error.h"
 
@@ -15,10 +13,7 @@ AccuracyMeter labels_beside(const std::filesystem::path& data) {
 
 AccuracyMeter labels_of_file(const std::filesystem::path& labels) {
   try {
-    const auto file = open_file(labels);
-    std::string text(file->size(), ' ');
-    file->read(0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
-    return AccuracyMeter(text);
+    return AccuracyMeter(read_text_file(labels));
   } catch (const Error& error) {
     return AccuracyMeter::unreadable(error.what());
   }

@@ -123,4 +123,11 @@ OpenExternal external_beside(const fs::path& model) {
   };
 }
 
+std::string read_text_file(const std::filesystem::path& path) {
+  const auto source = open_file(path);
+  std::string text(source->size(), '\0');
+  source->read(0, {reinterpret_cast<std::uint8_t*>(text.data()), text.size()});
+  return text;
+}
+
 }  // namespace octet

@@ -54,4 +54,7 @@ class ScratchFile {
 // Removes uncommitted outputs when SIGINT or SIGTERM ends the process. Called once by main.
 void remove_outputs_on_signal();
 
+// A small file whole. Throws Error(kRead).
+std::string read_text_file(const std::filesystem::path& path);
+
 }  // namespace octet

@@ -18,8 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-// Paths and the runtime's messages need not be UTF-8; JSON must be.
-
 std::string ending(const ChildResult& child, const ChildWords& words, double timeout_seconds) {
   if (child.timed_out) return fmt::format("{} took longer than {:.0f} s", words.work, timeout_seconds);
   if (child.signal == SIGKILL) return fmt::format("{} was killed, most likely for want of memory", words.process);
