@@ -122,19 +122,33 @@ TEST(CalibrateHistogram, PartsInAnyOrderAddUp) {
   } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST(CalibrateHistogram, SmallestMagnitude) {
+// One pass of the kernel over values that start anywhere in memory.
+TEST(CalibrateHistogram, EveryTargetCountsAndMeasuresAlike) {
   for_each_target([] {
+    std::vector<std::uint16_t> counters(65536 * kCounterLanes), expected(counters.size());
     for (std::size_t n = 0; n <= 70; ++n) {
-      for (std::uint64_t seed = 0; seed < 8; ++seed) {
-        const auto values = mixed_floats(seed * 100 + n, n);
-        ASSERT_EQ(smallest_magnitude_bits(values), scalar::smallest_magnitude_bits(values)) << n;
+      const auto from = test::unit_floats(n, n + 3);
+      for (const auto& all : {mixed_floats(n, n + 3), from, std::vector<float>(n + 3, -0.0f)}) {
+        const auto values = std::span(all).subspan(n % 4, n);
+        const Magnitudes found = count_upper_halves(values, counters.data());
+        const Magnitudes wanted = scalar::count_upper_halves(values, expected.data());
+        ASSERT_EQ(found.least, wanted.least) << n;
+        ASSERT_EQ(found.most, wanted.most) << n;
+        if (wanted.most >= 0x7F800000u) continue;
+        ASSERT_EQ(bit_cast<std::uint32_t>(found.min), bit_cast<std::uint32_t>(wanted.min)) << n;
+        ASSERT_EQ(bit_cast<std::uint32_t>(found.max), bit_cast<std::uint32_t>(wanted.max)) << n;
       }
-      std::vector<float> zeros(n, -0.0f);
-      EXPECT_EQ(smallest_magnitude_bits(zeros), 0xFFFFFFFFu);
-      if (n > 0) zeros[n / 2] = -1.0f;
-      EXPECT_EQ(smallest_magnitude_bits(zeros), n > 0 ? 0x3F800000u : 0xFFFFFFFFu);
     }
+    ASSERT_EQ(counters, expected);
   });
+}
+
+// The smallest denormal numbers share a bin with zero while they are counted.
+TEST(CalibrateHistogram, DenormalsAmongMany) {
+  std::vector<float> values(kLarge, 0.0f);
+  const float tiny = std::numeric_limits<float>::denorm_min();
+  values[5] = tiny, values[20000] = -tiny, values[20001] = tiny, values[30000] = 3;
+  EXPECT_EQ(plain(histogram_of(values)), counted(values));
 }
 
 double sum_of(const std::vector<float>& values) {

@@ -30,7 +30,7 @@ class Histogram {
 
  private:
   // One page per sign and exponent, 128 bins each, there once touched.
-  std::map<int, std::vector<std::uint64_t>> pages_;
+  std::map<std::uint32_t, std::vector<std::uint64_t>> pages_;
   std::uint64_t zeros_ = 0;
   friend class HistogramFiller;
   friend class RangesJson;

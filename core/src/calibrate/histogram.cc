@@ -15,10 +15,9 @@ namespace octet {
 namespace {
 
 constexpr std::uint32_t kMagnitude = 0x7FFFFFFFu, kInfinity = 0x7F800000u;
-constexpr std::size_t kDirect = 8192;    // up to here emptying the table would cost more than it saves
-constexpr std::size_t kBlock = 1 << 13;  // values looked at twice while they are in the first cache
-constexpr std::size_t kLanes = 8;        // counters per bin, taken in turn: one alone would wait for its last store
-constexpr std::size_t kFull = kLanes * 50000;  // values after which a 16-bit counter may be near its end
+constexpr std::size_t kDirect = 4096;                 // up to here emptying the table would cost more than it saves
+constexpr std::size_t kBlock = 1 << 15;               // values counted at a time; looked at again if some are rare
+constexpr std::size_t kFull = kCounterLanes * 50000;  // values after which a 16-bit counter may be near its end
 
 float value_of(std::uint32_t bits) { return bit_cast<float>(bits); }
 std::uint32_t bits_of(float value) { return bit_cast<std::uint32_t>(value); }
@@ -26,44 +25,34 @@ std::uint32_t bits_of(float value) { return bit_cast<std::uint32_t>(value); }
 // The values' own upper 16 bits number the bins.
 class Table {
  public:
-  Table() : counts_(new std::uint16_t[kBins * kLanes]()) {}
+  using Page = std::array<std::uint32_t, kBinsPerPage>;
 
-  void add(std::span<const float> values) {
-    // Two values per load. Byte offsets, since a bin is too long for the processor to scale by.
-    std::uint8_t* const table = reinterpret_cast<std::uint8_t*>(counts_.get());
-    const auto count = [table](std::uint64_t offset, std::size_t lane) {
-      std::uint16_t n;
-      std::uint8_t* const at = table + offset + lane * sizeof(n);
-      std::memcpy(&n, at, sizeof(n));
-      ++n;
-      std::memcpy(at, &n, sizeof(n));
-    };
-    constexpr std::uint64_t kOffset = 0xFFFFull * kLanes * 2;
-    const float* from = values.data();
-    std::size_t left = values.size();
-    for (; left >= kLanes; left -= kLanes, from += kLanes) {
-      std::uint64_t pair[kLanes / 2];
-      std::memcpy(pair, from, sizeof(pair));
-      for (std::size_t i = 0; i < kLanes / 2; ++i) {
-        count((pair[i] >> 12) & kOffset, 2 * i);
-        count((pair[i] >> 44) & kOffset, 2 * i + 1);
-      }
+  Table() : counters_(new std::uint16_t[kBins * kCounterLanes]()) {}
+
+  Magnitudes add(std::span<const float> values) { return count_upper_halves(values, counters_.get()); }
+
+  // The counts of one page, which start again at zero; false: none was counted.
+  bool take(std::uint32_t number, Page& counts) {
+    std::uint16_t* const from = counters_.get() + number * kBinsPerPage * kCounterLanes;
+    std::uint64_t any = 0;
+    // Without a branch: which bins are empty is anyone's guess.
+    for (std::uint32_t bin = 0; bin < kBinsPerPage; ++bin) {
+      std::uint64_t words[kCounterLanes / 4];  // four counters each
+      std::memcpy(words, from + bin * kCounterLanes, sizeof(words));
+      constexpr std::uint64_t kEven = 0x0000FFFF0000FFFFu;
+      std::uint64_t sum = 0;  // of two halves that cannot overflow
+      for (const std::uint64_t word : words) sum += (word & kEven) + ((word >> 16) & kEven);
+      any |= sum;
+      counts[bin] = static_cast<std::uint32_t>(sum + (sum >> 32));
     }
-    for (std::size_t i = 0; i < left; ++i) count((bits_of(from[i]) >> 12) & kOffset, i);
-  }
-
-  // The bin's count, which starts again at zero.
-  std::uint64_t take(std::uint32_t bin) {
-    std::uint16_t* const counts = counts_.get() + bin * kLanes;
-    std::uint64_t sum = 0;
-    for (std::size_t i = 0; i < kLanes; ++i) sum += counts[i];
-    if (sum != 0) std::fill_n(counts, kLanes, std::uint16_t{0});
-    return sum;
+    if (any == 0) return false;
+    std::fill_n(from, kBinsPerPage * kCounterLanes, std::uint16_t{0});
+    return true;
   }
 
  private:
   static constexpr std::size_t kBins = std::size_t{1} << 16;
-  std::unique_ptr<std::uint16_t[]> counts_;
+  std::unique_ptr<std::uint16_t[]> counters_;
 };
 
 void widen(Range& range, std::uint64_t& finite, const Range& more, std::size_t size) {
@@ -97,18 +86,13 @@ class HistogramFiller {
     std::uint64_t finite = 0;
     for (std::size_t at = 0; at < values.size(); at += kBlock) {
       const auto block = values.subspan(at, std::min(kBlock, values.size() - at));
-      const Range found = find_range(block);
-      const std::uint32_t least = smallest_magnitude_bits(block);
-      widen(range, finite, found, block.size());
-      if (least <= 0xFFFFu) {  // the smallest denormal numbers share a counter with zero
-        add_directly(block);
-        continue;
-      }
-      table.add(block);
+      const Magnitudes found = table.add(block);
+      const bool all_finite = found.most < kInfinity;
+      widen(range, finite, all_finite ? Range{found.min, found.max, 0} : find_range(block), block.size());
+      if (found.least <= 0xFFFFu) count_smallest(block);
       waiting_ += block.size();
-      least_ = std::min(least_, least >> 16);
-      most_ = std::max({most_, (bits_of(found.min) & kMagnitude) >> 16, (bits_of(found.max) & kMagnitude) >> 16});
-      non_finite_ |= found.non_finite > 0;
+      least_ = std::min(least_, found.least >> 16);
+      most_ = std::max(most_, found.most >> 16);
       if (waiting_ + kBlock > kFull) empty(table);
     }
     empty(table);
@@ -116,37 +100,56 @@ class HistogramFiller {
   }
 
  private:
-  std::uint64_t* page(std::uint32_t number) {
-    std::uint64_t*& known = pages_[number];
-    if (known == nullptr) {
-      auto& page = histogram_.pages_[static_cast<int>(number)];
-      page.resize(kBinsPerPage);
-      known = page.data();
+  std::uint64_t* page(std::uint32_t number) { return pages_[number] ? pages_[number] : open_page(number); }
+
+  std::uint64_t* open_page(std::uint32_t number) {
+    auto& page = histogram_.pages_[number];
+    page.resize(kBinsPerPage);
+    return pages_[number] = page.data();
+  }
+
+  // The smallest denormal numbers share a bin of the table with zero.
+  void count_smallest(std::span<const float> block) {
+    for (const float value : block) {
+      const auto bits = bits_of(value);
+      if ((bits & kMagnitude) != 0 && (bits & kMagnitude) <= 0xFFFFu) ++smallest_[bits >> 31];
     }
-    return known;
   }
 
   void empty(Table& table) {
-    histogram_.zeros_ += table.take(0) + table.take(0x8000u);
-    for (const std::uint32_t sign : {0u, 0x8000u}) {
-      for (std::uint32_t bin = least_; bin <= most_; ++bin) {
-        const std::uint64_t count = table.take(sign + bin);
-        if (count > 0) page((sign + bin) >> 7)[bin & 127] += count;
-      }
-      for (std::uint32_t bin = kInfinity >> 16; non_finite_ && bin < 0x8000u; ++bin) table.take(sign + bin);
+    for (const std::uint32_t sign : {0u, kPages / 2}) {
+      take_page(table, sign);  // where zeros are, which least_ leaves out
+      for (std::uint32_t exponent = std::max(least_ >> 7, 1u); exponent <= most_ >> 7; ++exponent)
+        take_page(table, sign + exponent);
     }
     waiting_ = 0;
     least_ = 0xFFFFu;
     most_ = 0;
-    non_finite_ = false;
+    smallest_ = {};
+  }
+
+  void take_page(Table& table, std::uint32_t number) {
+    Table::Page counts;
+    if (!table.take(number, counts)) return;
+    const std::uint32_t exponent = number % (kPages / 2);
+    if (exponent == kInfinity >> 23) return;
+    if (exponent == 0) {
+      const std::uint32_t smallest = smallest_[number / (kPages / 2)];
+      histogram_.zeros_ += counts[0] - smallest;
+      counts[0] = smallest;
+      if (counts == Table::Page{}) return;
+    }
+    std::uint64_t* const into = page(number);
+    for (std::uint32_t bin = 0; bin < kBinsPerPage; ++bin) into[bin] += counts[bin];
   }
 
   Histogram& histogram_;
   std::array<std::uint64_t*, kPages> pages_{};
-  // What stands in the table: how many values, and the lowest and highest bin of either sign.
+  // What stands in the table: how many values, the lowest and highest bin of either sign, and how many of each sign
+  // are counted as zeros that are not.
   std::size_t waiting_ = 0;
   std::uint32_t least_ = 0xFFFFu, most_ = 0;
-  bool non_finite_ = false;
+  std::array<std::uint32_t, 2> smallest_{};
 };
 
 Range count_values(Histogram& histogram, std::span<const float> values) {
@@ -172,7 +175,7 @@ std::vector<Histogram::Bin> Histogram::bins() const {
   // Downwards through the negative pages, whose numbers grow with the magnitude.
   for (auto page = pages_.rbegin(); page != pages_.rend() && page->first >= kPages / 2; ++page) {
     for (std::uint32_t i = kBinsPerPage; i-- > 0;) {
-      const std::uint32_t bits = (static_cast<std::uint32_t>(page->first) << 7 | i) << 16;
+      const std::uint32_t bits = (page->first << 7 | i) << 16;
       const std::uint32_t nearest = (bits & kMagnitude) == 0 ? bits + 1 : bits;
       if (page->second[i] > 0) bins.push_back({value_of(bits | 0xFFFFu), value_of(nearest), page->second[i]});
     }
@@ -181,7 +184,7 @@ std::vector<Histogram::Bin> Histogram::bins() const {
   for (const auto& [number, counts] : pages_) {
     if (number >= kPages / 2) break;
     for (std::uint32_t i = 0; i < kBinsPerPage; ++i) {
-      const std::uint32_t bits = (static_cast<std::uint32_t>(number) << 7 | i) << 16;
+      const std::uint32_t bits = (number << 7 | i) << 16;
       if (counts[i] > 0) bins.push_back({value_of(bits == 0 ? 1 : bits), value_of(bits | 0xFFFFu), counts[i]});
     }
   }

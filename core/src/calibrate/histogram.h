@@ -10,7 +10,7 @@ namespace octet {
 
 class Histogram;
 
-inline constexpr int kPages = 512;  // sign and exponent
+inline constexpr std::uint32_t kPages = 512;  // sign and exponent
 inline constexpr std::uint32_t kBinsPerPage = 128;
 
 // Adds the values and says, from the same pass, what find_range says of them.

@@ -1,7 +1,8 @@
 #include "kernels/histogram_kernels.h"
 
 #include <algorithm>
-#include <cstddef>
+#include <cstring>
+#include <limits>
 
 #include "kernels/bit_cast.h"
 #include "kernels/highway_targets.h"
@@ -10,6 +11,7 @@
 #define HWY_TARGET_INCLUDE "kernels/histogram_kernels.cc"
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -19,23 +21,78 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-std::uint32_t SmallestMagnitudeBits(std::span<const float> x) {
-  const hn::ScalableTag<std::uint32_t> d;
-  const hn::RebindToFloat<decltype(d)> df;
+constexpr std::size_t kAhead = 1024;  // values: the processor's own reading ahead does not see past the counters
+constexpr std::size_t kStep = 16;     // values per step: a cache line, and no vector is longer
+
+HWY_INLINE void Count(std::uint8_t* counters, std::uint64_t offset, std::size_t lane) {
+  std::uint8_t* const at = counters + offset + lane * sizeof(std::uint16_t);
+  std::uint16_t n;
+  std::memcpy(&n, at, sizeof(n));
+  ++n;
+  std::memcpy(at, &n, sizeof(n));
+}
+
+// Byte offsets of a bin's counters, since a bin is too long for the processor to scale by.
+constexpr std::uint64_t kOffset = std::uint64_t{0xFFFF} * kCounterLanes * sizeof(std::uint16_t);
+static_assert(kCounterLanes * sizeof(std::uint16_t) == 1 << 4);
+
+// Two values per load.
+HWY_INLINE void CountPair(std::uint8_t* counters, const float* from, std::size_t lane) {
+  std::uint64_t pair;
+  std::memcpy(&pair, from + lane, sizeof(pair));
+  Count(counters, (pair >> 12) & kOffset, lane);
+  Count(counters, (pair >> 44) & kOffset, lane + 1);
+}
+
+// Written out: compilers that keep this a loop take twice as long.
+HWY_INLINE void CountEight(std::uint8_t* counters, const float* from) {
+  CountPair(counters, from, 0);
+  CountPair(counters, from, 2);
+  CountPair(counters, from, 4);
+  CountPair(counters, from, 6);
+}
+
+Magnitudes CountUpperHalves(std::span<const float> x, std::uint16_t* counters) {
+  const hn::CappedTag<float, kStep> d;
+  const hn::RebindToUnsigned<decltype(d)> du;
   const std::size_t lanes = hn::Lanes(d), n = x.size();
-  const auto magnitude = hn::Set(d, 0x7FFFFFFFu), one = hn::Set(d, 1u);
-  auto a = hn::Set(d, 0xFFFFFFFFu), b = a;
-  // One less than the magnitude: zero becomes the largest number of all.
-  const auto of = [&](const float* from)
-                      HWY_ATTR { return hn::Sub(hn::And(hn::BitCast(d, hn::LoadU(df, from)), magnitude), one); };
+  const auto magnitude = hn::Set(du, 0x7FFFFFFFu), one = hn::Set(du, 1u);
+  auto low = hn::Set(d, std::numeric_limits<float>::infinity());
+  auto high = hn::Neg(low);
+  auto least = hn::Set(du, 0xFFFFFFFFu), most = hn::Zero(du);
+
+  auto* const bytes = reinterpret_cast<std::uint8_t*>(counters);
+
   std::size_t i = 0;
-  for (; n - i >= 2 * lanes; i += 2 * lanes) {
-    a = hn::Min(a, of(x.data() + i));
-    b = hn::Min(b, of(x.data() + i + lanes));
+  for (; n - i >= kStep; i += kStep) {
+    const float* const from = x.data() + i;
+    hwy::Prefetch(x.data() + std::min(i + kAhead, n - 1));
+    for (std::size_t j = 0; j < kStep; j += lanes) {
+      const auto v = hn::LoadU(d, from + j);
+      const auto size = hn::And(hn::BitCast(du, v), magnitude);
+      low = hn::Min(low, v);
+      high = hn::Max(high, v);
+      most = hn::Max(most, size);
+      least = hn::Min(least, hn::Sub(size, one));  // zero becomes the largest number of all
+    }
+    CountEight(bytes, from);
+    CountEight(bytes, from + kCounterLanes);
   }
-  std::uint32_t least = hn::GetLane(hn::MinOfLanes(d, hn::Min(a, b)));
-  for (; i < n; ++i) least = std::min(least, (bit_cast<std::uint32_t>(x[i]) & 0x7FFFFFFFu) - 1);
-  return least == 0xFFFFFFFFu ? least : least + 1;
+
+  Magnitudes found{hn::GetLane(hn::MinOfLanes(d, low)), hn::GetLane(hn::MaxOfLanes(d, high)),
+                   hn::GetLane(hn::MinOfLanes(du, least)), hn::GetLane(hn::MaxOfLanes(du, most))};
+  for (; i < n; ++i) {
+    const auto bits = bit_cast<std::uint32_t>(x[i]);
+    found.min = std::min(found.min, x[i]);
+    found.max = std::max(found.max, x[i]);
+    found.most = std::max(found.most, bits & 0x7FFFFFFFu);
+    found.least = std::min(found.least, (bits & 0x7FFFFFFFu) - 1);
+    Count(bytes, (bits >> 12) & kOffset, i % kCounterLanes);
+  }
+  found.min += 0.0f;  // turns -0 into +0
+  found.max += 0.0f;
+  if (found.least != 0xFFFFFFFFu) ++found.least;
+  return found;
 }
 
 }  // namespace
@@ -46,10 +103,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace octet {
 
-HWY_EXPORT(SmallestMagnitudeBits);
+HWY_EXPORT(CountUpperHalves);
 
-std::uint32_t smallest_magnitude_bits(std::span<const float> x) {
-  return HWY_DYNAMIC_DISPATCH(SmallestMagnitudeBits)(x);
+Magnitudes count_upper_halves(std::span<const float> x, std::uint16_t* counters) {
+  return HWY_DYNAMIC_DISPATCH(CountUpperHalves)(x, counters);
 }
 
 }  // namespace octet

@@ -136,13 +136,18 @@ std::uint64_t accumulate_row_range(std::span<const float> x, std::span<float> lo
   return skipped;
 }
 
-std::uint32_t smallest_magnitude_bits(std::span<const float> x) {
-  std::uint32_t least = 0xFFFFFFFFu;
-  for (const float v : x) {
-    const std::uint32_t magnitude = bit_cast<std::uint32_t>(v) & 0x7FFFFFFFu;
-    if (magnitude != 0) least = std::min(least, magnitude);
+Magnitudes count_upper_halves(std::span<const float> x, std::uint16_t* counters) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  Magnitudes found{kInf, -kInf, 0xFFFFFFFFu, 0};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const auto bits = bit_cast<std::uint32_t>(x[i]), magnitude = bits & 0x7FFFFFFFu;
+    ++counters[(bits >> 16) * kCounterLanes + i % kCounterLanes];
+    found.most = std::max(found.most, magnitude);
+    if (magnitude != 0) found.least = std::min(found.least, magnitude);
+    if (x[i] < found.min) found.min = x[i] + 0.0f;  // turns -0 into +0
+    if (x[i] > found.max) found.max = x[i] + 0.0f;
   }
-  return least;
+  return found;
 }
 
 void half_to_float(std::span<const std::uint16_t> half, std::span<float> out) {

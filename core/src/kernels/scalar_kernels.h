@@ -1,10 +1,12 @@
-// The scalar references of quantize_kernels.h and histogram_kernels.h, one element at a time and in the plainest form: what the Highway
-// versions are tested against, bit for bit. Same contracts; production code calls octet::, tests compare both.
+// The scalar references of quantize_kernels.h and histogram_kernels.h, one element at a time and in the plainest form:
+// what the Highway versions are tested against, bit for bit. Same contracts; production code calls octet::, tests
+// compare both.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
+#include "kernels/histogram_kernels.h"
 #include "kernels/quantize_kernels.h"
 
 namespace octet::scalar {
@@ -25,7 +27,7 @@ void quantize_row_s8(std::span<const float> x, std::span<const float> scale, std
 void quantize_row_u8(std::span<const float> x, std::span<const float> scale, std::span<const std::int32_t> zero_point,
                      std::int32_t low, std::int32_t high, std::span<std::uint8_t> q);
 std::uint64_t accumulate_row_range(std::span<const float> x, std::span<float> lo, std::span<float> hi);
-std::uint32_t smallest_magnitude_bits(std::span<const float> x);
+Magnitudes count_upper_halves(std::span<const float> x, std::uint16_t* counters);
 
 void half_to_float(std::span<const std::uint16_t> half, std::span<float> out);
 void bfloat16_to_float(std::span<const std::uint16_t> bf, std::span<float> out);

@@ -133,17 +133,17 @@ class RangesJson {
   // How many values there are.
   static std::uint64_t read_rows(const Json& json, Histogram& histogram, const std::string& where) {
     std::uint64_t all = histogram.zeros_ = count_field(json, "zeros", where);
-    int before = -1;
+    std::uint64_t next = 0;  // rows ascend
     for (const Json& row : list_field(json, "rows", where)) {
       if (!row.is_array() || row.size() < 3) fail(where, "'rows' holds something else than rows of counts");
       const std::uint64_t number = count_of(row[0], "rows", where), first = count_of(row[1], "rows", where);
       // Exponents of all ones are NaN and infinity.
-      if (number >= kPages || number % (kPages / 2) == kPages / 2 - 1 || static_cast<int>(number) <= before)
+      if (number >= kPages || number % (kPages / 2) == kPages / 2 - 1 || number < next)
         fail(where, "'rows' holds a row that is none, or out of order");
       if (first >= kBinsPerPage || row.size() - 2 > kBinsPerPage - first)
         fail(where, "'rows' holds a row that is too long");
-      before = static_cast<int>(number);
-      auto& page = histogram.pages_[before];
+      next = number + 1;
+      auto& page = histogram.pages_[static_cast<std::uint32_t>(number)];
       page.resize(kBinsPerPage);
       for (std::size_t i = 2; i < row.size(); ++i) {
         const std::uint64_t count = page[first + i - 2] = count_of(row[i], "rows", where);
