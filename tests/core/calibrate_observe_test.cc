@@ -24,11 +24,11 @@ Ranges with_infinity(const std::vector<std::string>& tensors, std::uint64_t samp
 
 TEST(NonFinite, SaysWhereFirstAndHowOften) {
   NonFinite seen;
-  seen.begin_sample("one.npz");
-  seen.begin_sample("two.npz");
+  seen.begin_sample(0, "one.npz");
+  seen.begin_sample(1, "two.npz");
   seen.add("x");
   seen.add("x");
-  seen.begin_sample("three.npz");
+  seen.begin_sample(2, "three.npz");
   seen.add("x");
   EXPECT_THAT(seen.notes(with_infinity({"x"}, 3)),
               ElementsAre("'x': 1 values were NaN or infinite in 2 of 3 samples, first in two.npz; they are left out"));
@@ -38,6 +38,23 @@ TEST(NonFinite, SaysWhereFirstAndHowOften) {
   EXPECT_THAT(
       seen.notes(with_infinity({"x"}, 1)),
       ElementsAre("'x': 1 values were NaN or infinite in 1 of 1 samples, first in three.npz; they are left out"));
+}
+
+// Samples that ran side by side, in whichever order they ended.
+TEST(NonFinite, PartsMergeToTheWhole) {
+  NonFinite even, odd, whole;
+  even.begin_sample(2, "two.npz");
+  even.add("x");
+  odd.begin_sample(1, "one.npz");
+  odd.add("x");
+  odd.begin_sample(3, "three.npz");
+  odd.add("y");
+  for (const NonFinite* part : {&even, &odd}) whole.merge(*part);
+  const auto notes = whole.notes(with_infinity({"x", "y"}, 4));
+  EXPECT_THAT(
+      notes,
+      ElementsAre("'x': 1 values were NaN or infinite in 2 of 4 samples, first in one.npz; they are left out",
+                  "'y': 1 values were NaN or infinite in 1 of 4 samples, first in three.npz; they are left out"));
 }
 
 TEST(NonFinite, NamesTheFirstFew) {

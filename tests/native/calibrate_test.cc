@@ -65,11 +65,26 @@ TEST(Calibrate, SameHoweverTheModelIsCut) {
   std::size_t segments = 0;
   const std::string whole = learned(model, samples, {.threads = 1}, &segments);
   EXPECT_EQ(segments, 1u);
-  for (const std::uint64_t budget : {30'000, 1}) {
-    for (const unsigned threads : {1u, 3u}) {
-      EXPECT_EQ(learned(model, samples, {.memory_budget = budget, .threads = threads}, &segments), whole);
-      EXPECT_EQ(segments, budget == 1 ? 6u : 4u);
-    }
+  // The budget is for all samples that run at once: three have a third each.
+  struct Case {
+    std::uint64_t budget;
+    unsigned threads;
+    std::size_t segments;
+  };
+  for (const auto& [budget, threads, wanted] : {Case{30'000, 1, 4}, {90'000, 3, 4}, {1, 1, 6}, {1, 3, 6}}) {
+    EXPECT_EQ(learned(model, samples, {.memory_budget = budget, .threads = threads}, &segments), whole) << threads;
+    EXPECT_EQ(segments, wanted) << budget << " bytes, " << threads << " threads";
+  }
+}
+
+// As many samples as there are lanes, fewer and more; what each lane saw adds up.
+TEST(Calibrate, SameHoweverManySamplesRunAtOnce) {
+  const Model model = model_of(kLayers);
+  for (const int count : {1, 2, 3, 9}) {
+    ListedSamples samples = random_rows(count, 32, [](int i) { return 2 + i; });
+    const std::string alone = learned(model, samples, {.threads = 1});
+    for (const unsigned threads : {2u, 4u, 7u})
+      EXPECT_EQ(learned(model, samples, {.threads = threads}), alone) << count;
   }
 }
 
@@ -176,6 +191,34 @@ TEST(Calibrate, NamesTheSampleThatDoesNotRun) {
                          }),
                 HasSubstr("1.npz"));
   }
+}
+
+// Side by side several fail; the first in order is told of, whichever fails first.
+TEST(Calibrate, NamesTheFirstOfSeveralSamplesThatDoNotRun) {
+  const Model model =
+      model_of(R"(g (float[n] x) => (float[m] y) <int64[2] s = {2, 2}> { a = Neg(x) y = Reshape(a, s) })");
+  std::vector<Sample> list(12, floats_of({4}, {1, 2, 3, 4}));
+  for (int i = 5; i < 12; ++i) list[i] = floats_of({3}, {1, 2, 3});
+  ListedSamples samples(list);
+  for (int again = 0; again < 20; ++again) {
+    samples.rewind();
+    EXPECT_THAT(error_of(ErrorCode::kRun,
+                         [&] {
+                           run_calibration(model, {"a", "y"}, samples, {.threads = 4});
+                         }),
+                HasSubstr("5.npz"));
+  }
+}
+
+TEST(Calibrate, ProgressOnlyGrowsAndEnds) {
+  const Model model = model_of(kLayers);
+  ListedSamples samples = random_rows(9, 32, [](int) { return 3; });
+  std::vector<double> told;
+  run_calibration(model, float_values(model), samples,
+                  {.memory_budget = 1, .threads = 4, .progress = [&](double part) { told.push_back(part); }});
+  EXPECT_EQ(told.size(), 9u * 6u);
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_DOUBLE_EQ(told.back(), 1);
 }
 
 TEST(Calibrate, WantsSamplesAndKnownValues) {

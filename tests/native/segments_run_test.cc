@@ -21,7 +21,7 @@ constexpr int kGraphs = 150;
 Session open(const Model& model) {
   MemorySink sink;
   save_model(model, sink);
-  return Session::from_bytes(sink.bytes(), {.optimize = false, .give_back = true});
+  return Session::from_bytes(sink.bytes(), {.optimize = false, .shared_arena = true});
 }
 
 Sample made_up_inputs(const Model& model, std::uint64_t seed) {

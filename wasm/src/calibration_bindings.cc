@@ -61,7 +61,7 @@ val CalibrationSteps::begin_sample(val request) {
     const std::string name = text_or(request["name"], "");
     Sample sample = to_sample(request["sample"]);
     sample = conform_sample(std::move(sample), inputs_, name.empty() ? "sample" : name);
-    non_finite_.begin_sample(name);
+    non_finite_.begin_sample(ranges_.samples, name);
     dims_.clear();
     for (const auto& [input, tensor] : sample) {
       dims_[input] = tensor.dims;

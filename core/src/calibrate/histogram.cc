@@ -15,12 +15,14 @@ namespace octet {
 namespace {
 
 constexpr std::uint32_t kMagnitude = 0x7FFFFFFFu, kInfinity = 0x7F800000u;
-constexpr std::size_t kDirect = 4096;                 // up to here emptying the table would cost more than it saves
-constexpr std::size_t kBlock = 1 << 15;               // values counted at a time; looked at again if some are rare
+constexpr std::size_t kDirect = 4096;    // up to here emptying the table would cost more than it saves
+constexpr std::size_t kBlock = 1 << 15;  // values counted at a time; looked at again if some are rare
+constexpr std::uint32_t kBinsPerCacheLine = 64 / sizeof(std::uint64_t);
 constexpr std::size_t kFull = kCounterLanes * 50000;  // values after which a 16-bit counter may be near its end
 
 float value_of(std::uint32_t bits) { return bit_cast<float>(bits); }
 std::uint32_t bits_of(float value) { return bit_cast<std::uint32_t>(value); }
+std::uint32_t exponent_of(std::uint32_t bits) { return (bits & kMagnitude) >> 23; }
 
 // The values' own upper 16 bits number the bins.
 class Table {
@@ -82,6 +84,7 @@ class HistogramFiller {
 
   Range add_through_table(std::span<const float> values) {
     thread_local Table table;
+    fetch_pages();
     Range range;
     std::uint64_t finite = 0;
     for (std::size_t at = 0; at < values.size(); at += kBlock) {
@@ -91,8 +94,9 @@ class HistogramFiller {
       widen(range, finite, all_finite ? Range{found.min, found.max, 0} : find_range(block), block.size());
       if (found.least <= 0xFFFFu) count_smallest(block);
       waiting_ += block.size();
-      least_ = std::min(least_, found.least >> 16);
-      most_ = std::max(most_, found.most >> 16);
+      least_ = std::min(least_, exponent_of(found.least));
+      most_[0] = std::max(most_[0], exponent_of(all_finite ? bits_of(std::max(found.max, 0.0f)) : found.most));
+      most_[1] = std::max(most_[1], exponent_of(all_finite ? bits_of(std::min(found.min, 0.0f)) : found.most));
       if (waiting_ + kBlock > kFull) empty(table);
     }
     empty(table);
@@ -108,6 +112,14 @@ class HistogramFiller {
     return pages_[number] = page.data();
   }
 
+  // From far memory, while the values are counted.
+  void fetch_pages() {
+    for (auto& [number, counts] : histogram_.pages_) {
+      pages_[number] = counts.data();
+      for (std::uint32_t bin = 0; bin < kBinsPerPage; bin += kBinsPerCacheLine) __builtin_prefetch(&counts[bin], 1, 2);
+    }
+  }
+
   // The smallest denormal numbers share a bin of the table with zero.
   void count_smallest(std::span<const float> block) {
     for (const float value : block) {
@@ -117,14 +129,15 @@ class HistogramFiller {
   }
 
   void empty(Table& table) {
-    for (const std::uint32_t sign : {0u, kPages / 2}) {
-      take_page(table, sign);  // where zeros are, which least_ leaves out
-      for (std::uint32_t exponent = std::max(least_ >> 7, 1u); exponent <= most_ >> 7; ++exponent)
-        take_page(table, sign + exponent);
+    for (const std::uint32_t sign : {0u, 1u}) {
+      const std::uint32_t zeros = sign * kPages / 2;
+      take_page(table, zeros);
+      for (std::uint32_t exponent = std::max(least_, 1u); exponent <= most_[sign]; ++exponent)
+        take_page(table, zeros + exponent);
     }
     waiting_ = 0;
-    least_ = 0xFFFFu;
-    most_ = 0;
+    least_ = kMagnitude;
+    most_ = {};
     smallest_ = {};
   }
 
@@ -145,11 +158,11 @@ class HistogramFiller {
 
   Histogram& histogram_;
   std::array<std::uint64_t*, kPages> pages_{};
-  // What stands in the table: how many values, the lowest and highest bin of either sign, and how many of each sign
-  // are counted as zeros that are not.
+  // What stands in the table: how many values, the lowest exponent of those that are no zeros, the highest of each sign
+  // and how many of each sign are counted as zeros that are not.
   std::size_t waiting_ = 0;
-  std::uint32_t least_ = 0xFFFFu, most_ = 0;
-  std::array<std::uint32_t, 2> smallest_{};
+  std::uint32_t least_ = kMagnitude;
+  std::array<std::uint32_t, 2> most_{}, smallest_{};
 };
 
 Range count_values(Histogram& histogram, std::span<const float> values) {

@@ -5,12 +5,25 @@ namespace octet {
 void NonFinite::add(const std::string& tensor) {
   if (!touched_.insert(tensor).second) return;
   Seen& seen = seen_[tensor];
-  if (seen.samples++ == 0) seen.first = sample_;
+  if (seen.samples++ > 0) return;
+  seen.first_number = number_;
+  seen.first = sample_;
 }
 
 void NonFinite::clear() {
   seen_.clear();
   touched_.clear();
+}
+
+void NonFinite::merge(const NonFinite& other) {
+  for (const auto& [tensor, more] : other.seen_) {
+    Seen& seen = seen_[tensor];
+    if (seen.samples == 0 || more.first_number < seen.first_number) {
+      seen.first_number = more.first_number;
+      seen.first = more.first;
+    }
+    seen.samples += more.samples;
+  }
 }
 
 std::vector<std::string> NonFinite::notes(const Ranges& ranges) const {

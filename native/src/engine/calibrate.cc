@@ -4,14 +4,20 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <limits>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
+#include <thread>
+#include <utility>
 
 #include "engine/model_session.h"
+#include "engine/shared_arena.h"
+#include "engine/value_observer.h"
 #include "engine/worker_crew.h"
-#include "octet/dtype.h"
 #include "octet/error.h"
 #include "octet/observe.h"
 #include "octet/segments.h"
@@ -21,6 +27,9 @@ namespace {
 
 // Samples may be this much larger than what was planned for before the plan is made anew.
 constexpr double kOverBudget = 1.25;
+// Samples that run at once: the runtime spends several threads on one sample worse than one on each. More would part
+// the memory too finely.
+constexpr std::size_t kMostSideBySide = 4;
 
 using Clock = std::chrono::steady_clock;
 
@@ -33,34 +42,58 @@ void give_back_memory() {
 #endif
 }
 
+// One of the samples that run side by side, and all that were in its place before.
+struct Lane {
+  Lane(const ObservedValues& wanted, unsigned threads) : observer(wanted, threads) {}
+
+  ValueObserver observer;
+  std::map<std::string, std::uint64_t> measured;  // how large each value got, in bytes
+  double run_seconds = 0, observe_seconds = 0;
+};
+
+struct NumberedSample {
+  std::uint64_t number = 0;  // of all, from 0
+  std::string name;
+  Sample values;
+};
+
 class CalibrationRun {
  public:
-  CalibrationRun(const Model& prepared, const std::vector<std::string>& taps, const CalibrationOptions& options)
-      : options_(options), segmented_(prepared, made_by_nodes(prepared, taps)), crew_(options.threads) {
+  CalibrationRun(const Model& prepared, const std::vector<std::string>& taps, SampleReader& samples,
+                 const CalibrationOptions& options)
+      : options_(options), samples_(samples), segmented_(prepared, made_by_nodes(prepared, taps)) {
+    const unsigned threads = options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
+    const auto most = static_cast<unsigned>(std::clamp<std::size_t>(samples.size(), 1, kMostSideBySide));
+    const unsigned lanes = std::min(threads, most);
+    for (unsigned i = 0; i < lanes; ++i) lanes_.push_back(std::make_unique<Lane>(wanted_, threads / lanes));
+    budget_ = std::max<std::uint64_t>(1, options.memory_budget / lanes);
     engine_.optimize = false;
-    engine_.threads = options.threads;
-    engine_.give_back = true;
+    engine_.threads = threads / lanes;
+    engine_.shared_arena = true;
     result_.ranges.model = options.fingerprint ? *options.fingerprint : fingerprint_of(prepared);
   }
 
-  Calibration run(SampleReader& samples) {
-    const std::size_t count = samples.size();
-    while (std::optional<Sample> sample = samples.next()) {
-      sample_name_ = samples.name();
-      non_finite_.begin_sample(sample_name_);
-      const double done = static_cast<double>(result_.ranges.samples);
-      take(*sample, [&](double part) {
-        if (options_.progress)
-          options_.progress(std::min(1.0, (done + part) / static_cast<double>(std::max<std::size_t>(count, 1))));
-      });
-      ++result_.ranges.samples;
-    }
-    if (result_.ranges.samples == 0)
-      throw Error(ErrorCode::kData, samples.description(), "there is not one sample to learn ranges from",
+  Calibration run() {
+    if (const auto first = take_next()) run_first(*first);
+    rethrow();
+    if (taken_ == 0)
+      throw Error(ErrorCode::kData, samples_.description(), "there is not one sample to learn ranges from",
                   "give some with --calib");
-    result_.notes = non_finite_.notes(result_.ranges);
-    result_.segments = segmented_.segments().size();
-    return std::move(result_);
+    WorkerCrew crew(static_cast<unsigned>(lanes_.size()));
+    while (!ended_) {
+      if (std::exchange(too_large_, false)) cut_finer();
+      crew.run(lanes_.size(), [&](std::size_t i) {
+        while (const auto sample = take_next()) {
+          try {
+            run_sample(*lanes_[i], *sample);
+          } catch (...) {
+            fail(sample->number);
+          }
+        }
+      });
+      rethrow();
+    }
+    return learned();
   }
 
  private:
@@ -74,42 +107,65 @@ class CalibrationRun {
       if (std::find(list.begin(), list.end(), tap) == list.end()) list.push_back(tap);
     };
     for (const auto& tap : taps) add(tap);
-    taps_.insert(taps.begin(), taps.end());
+    wanted_.taps.insert(taps.begin(), taps.end());
     for (const ChannelTap& tap : options_.channels) {
       add(tap.value);
-      axes_[tap.value] = tap.axis;
+      wanted_.axes[tap.value] = tap.axis;
     }
     return made;
   }
 
-  // What inference says where segments meet can be wrong: the first sample that does not run through them is run
-  // through the whole model.
-  template <class Tell>
-  void take(const Sample& sample, const Tell& tell) {
+  // Nothing at the end, after a fault, and while the model has to be cut anew.
+  std::optional<NumberedSample> take_next() {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || too_large_ || fault_) return std::nullopt;
     try {
-      run_sample(sample, tell);
+      if (auto values = samples_.next()) return NumberedSample{taken_++, samples_.name(), std::move(*values)};
+      ended_ = true;
+    } catch (...) {
+      fault_ = std::current_exception();
+      fault_number_ = taken_;
+    }
+    return std::nullopt;
+  }
+
+  // Of several samples that fail side by side the first is told of: the one that would have ended them in turn.
+  void fail(std::uint64_t number) {
+    const std::lock_guard lock(mutex_);
+    if (fault_ && fault_number_ < number) return;
+    fault_ = std::current_exception();
+    fault_number_ = number;
+  }
+
+  void rethrow() const {
+    if (fault_) std::rethrow_exception(fault_);
+  }
+
+  // What inference says where segments meet can be wrong: where the first sample does not run through them it is run
+  // through the whole model, and so are all others.
+  void run_first(const NumberedSample& sample) {
+    std::map<std::string, std::vector<std::int64_t>> dims;
+    for (const auto& [name, tensor] : sample.values) dims[name] = tensor.dims;
+    sizes_ = segmented_.estimate(dims);
+    cut();
+    Lane& lane = *lanes_.front();
+    try {
+      run_sample(lane, sample);
     } catch (const Error& fault) {
-      if (result_.ranges.samples > 0 || whole_ || segmented_.segments().size() < 2) throw;
+      if (segmented_.segments().size() < 2) throw;
       whole_ = true;
-      result_.ranges.tensors.clear();
-      result_.channels.clear();
-      non_finite_.clear();
+      done_ = 0;
+      lane.observer.forget();
       cut();
-      run_sample(sample, tell);
+      run_sample(lane, sample);
     }
   }
 
-  template <class Tell>
-  void run_sample(const Sample& sample, const Tell& tell) {
-    if (sizes_.empty()) {
-      std::map<std::string, std::vector<std::int64_t>> dims;
-      for (const auto& [name, tensor] : sample) dims[name] = tensor.dims;
-      sizes_ = segmented_.estimate(dims);
-      cut();
-    }
+  void run_sample(Lane& lane, const NumberedSample& sample) {
     LiveValues values;
-    for (const auto& [name, tensor] : sample) values.lend(name, tensor);
-    observe(values, observed_inputs_);
+    for (const auto& [name, tensor] : sample.values) values.lend(name, tensor);
+    lane.observer.begin_sample(sample.number, sample.name);
+    observe(lane, values, observed_inputs_);
     bool too_large = false;
     for (std::size_t i = 0; i < segmented_.segments().size(); ++i) {
       const Segment& segment = segmented_.segments()[i];
@@ -117,19 +173,50 @@ class CalibrationRun {
       try {
         sessions_[i].run(values);
       } catch (const Error& fault) {
-        throw Error(fault.code(), sample_name_.empty() ? fault.where() : sample_name_, fault.problem(), fault.next());
+        throw Error(fault.code(), sample.name.empty() ? fault.where() : sample.name, fault.problem(), fault.next());
       }
-      result_.run_seconds += seconds_since(start);
-      too_large = measure(values, segment) > kOverBudget * static_cast<double>(options_.memory_budget) || too_large;
-      observe(values, segment.observed);
+      lane.run_seconds += seconds_since(start);
+      too_large = measure(lane, values, segment) > kOverBudget * static_cast<double>(budget_) || too_large;
+      observe(lane, values, segment.observed);
       for (const auto& name : segment.dropped) values.drop(name);
-      tell(static_cast<double>(i + 1) / static_cast<double>(segmented_.segments().size()));
+      end_segment();
     }
-    if (too_large && !whole_) cut_finer();
+    if (!too_large || whole_) return;
+    const std::lock_guard lock(mutex_);
+    too_large_ = true;
+  }
+
+  void observe(Lane& lane, const LiveValues& values, const std::vector<std::string>& names) const {
+    if (!options_.observe) return;
+    const auto start = Clock::now();
+    lane.observer.observe(values, names);
+    lane.observe_seconds += seconds_since(start);
+  }
+
+  // Bytes alive at the end of a segment.
+  static double measure(Lane& lane, const LiveValues& values, const Segment& segment) {
+    double alive = 0;
+    for (const auto* names : {&segment.inputs, &segment.outputs}) {
+      for (const auto& name : *names) {
+        const auto view = values.view(name);
+        if (!view) continue;
+        alive += static_cast<double>(view->bytes.size());
+        auto& size = lane.measured[name];
+        size = std::max<std::uint64_t>(size, view->bytes.size());
+      }
+    }
+    return alive;
+  }
+
+  void end_segment() {
+    const std::lock_guard lock(mutex_);
+    done_ += 1.0 / static_cast<double>(segmented_.segments().size());
+    const auto all = static_cast<double>(std::max<std::size_t>(samples_.size(), 1));
+    if (options_.progress) options_.progress(std::min(1.0, done_ / all));
   }
 
   void cut() {
-    segmented_.cut(sizes_, whole_ ? std::numeric_limits<std::uint64_t>::max() : options_.memory_budget);
+    segmented_.cut(sizes_, whole_ ? std::numeric_limits<std::uint64_t>::max() : budget_);
     if (!sessions_.empty()) {
       sessions_.clear();
       give_back_memory();
@@ -138,24 +225,11 @@ class CalibrationRun {
       sessions_.push_back(open_session(segmented_.model_of(i), engine_));
   }
 
-  // Bytes alive at the end of a segment; remembers how large each value got.
-  double measure(const LiveValues& values, const Segment& segment) {
-    double alive = 0;
-    for (const auto* names : {&segment.inputs, &segment.outputs}) {
-      for (const auto& name : *names) {
-        const auto view = values.view(name);
-        if (!view) continue;
-        alive += static_cast<double>(view->bytes.size());
-        auto& size = measured_[name];
-        size = std::max<std::uint64_t>(size, view->bytes.size());
-      }
-    }
-    return alive;
-  }
-
   void cut_finer() {
     const auto planned = sizes_;
-    for (const auto& [name, size] : measured_) sizes_[name] = size;
+    for (const auto& lane : lanes_) {
+      for (const auto& [name, size] : lane->measured) sizes_[name] = std::max(sizes_[name], size);
+    }
     if (sizes_ == planned) return;
     try {
       cut();
@@ -165,73 +239,46 @@ class CalibrationRun {
     }
   }
 
-  void observe(const LiveValues& values, const std::vector<std::string>& names) {
-    if (!options_.observe) return;
-    const auto start = Clock::now();
-    struct Job {
-      const std::string* name;
-      TensorView view;
-      Observation* observation;  // null: no tap
-      std::uint64_t before;
-      ChannelObservation* channels;  // null: as a whole only
-      int axis;
-    };
-    std::vector<Job> jobs;
-    for (const auto& name : names) {
-      auto view = values.view(name);
-      if (!view || !is_float_type(view->type)) continue;
-      Observation* observation = taps_.contains(name) ? &result_.ranges.tensors[name] : nullptr;
-      const auto axis = axes_.find(name);
-      const bool apart = axis != axes_.end();
-      jobs.push_back({&name, std::move(*view), observation, observation ? observation->non_finite() : 0,
-                      apart ? &result_.channels[name] : nullptr, apart ? axis->second : 0});
+  Calibration learned() {
+    result_.ranges.samples = taken_;
+    NonFinite non_finite;
+    for (const auto& lane : lanes_) {
+      lane->observer.add_to(result_.ranges, result_.channels, non_finite);
+      result_.run_seconds += lane->run_seconds;
+      result_.observe_seconds += lane->observe_seconds;
     }
-    // Large ones first, so that threads end together.
-    std::stable_sort(jobs.begin(), jobs.end(),
-                     [](const Job& a, const Job& b) { return a.view.bytes.size() > b.view.bytes.size(); });
-    crew_.run(jobs.size(), [&](std::size_t i) {
-      const Job& job = jobs[i];
-      with_floats(job.view, [&](std::span<const float> floats) {
-        if (job.observation) job.observation->add(floats);
-        if (job.channels) job.channels->add(floats, job.view.dims, job.axis);
-      });
-    });
-    for (const Job& job : jobs) {
-      if (job.observation && job.observation->non_finite() != job.before) non_finite_.add(*job.name);
-    }
-    result_.observe_seconds += seconds_since(start);
-  }
-
-  template <class Take>
-  static void with_floats(const TensorView& view, const Take& take) {
-    if (view.type == kFloat) {
-      take({reinterpret_cast<const float*>(view.bytes.data()), view.bytes.size() / sizeof(float)});
-    } else {
-      const std::vector<float> values = to_float({view.type, view.dims, {view.bytes.begin(), view.bytes.end()}});
-      take(values);
-    }
+    result_.notes = non_finite.notes(result_.ranges);
+    result_.segments = segmented_.segments().size();
+    return std::move(result_);
   }
 
   const CalibrationOptions& options_;
+  SampleReader& samples_;
   std::vector<std::string> observed_inputs_;
-  std::set<std::string> taps_;
-  std::map<std::string, int> axes_;  // of the values observed by channels
+  ObservedValues wanted_;
   SegmentedModel segmented_;
-  WorkerCrew crew_;
+  SharedArena arena_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::uint64_t budget_ = 0;  // bytes, of each lane
   EngineOptions engine_;
-  std::vector<Session> sessions_;  // one for each segment
-  bool whole_ = false;             // no cuts: the segments did not load
-  std::map<std::string, std::uint64_t> sizes_, measured_;
-  NonFinite non_finite_;
-  std::string sample_name_;
+  std::vector<Session> sessions_;               // one for each segment, for all lanes
+  bool whole_ = false;                          // no cuts: the segments did not load
+  std::map<std::string, std::uint64_t> sizes_;  // in bytes, of each value, as far as it is known
   Calibration result_;
+
+  std::mutex mutex_;  // of what follows
+  std::uint64_t taken_ = 0;
+  bool ended_ = false, too_large_ = false;
+  std::exception_ptr fault_;
+  std::uint64_t fault_number_ = 0;
+  double done_ = 0;  // samples
 };
 
 }  // namespace
 
 Calibration run_calibration(const Model& prepared, const std::vector<std::string>& taps, SampleReader& samples,
                             const CalibrationOptions& options) {
-  return CalibrationRun(prepared, taps, options).run(samples);
+  return CalibrationRun(prepared, taps, samples, options).run();
 }
 
 }  // namespace octet

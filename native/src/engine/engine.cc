@@ -59,9 +59,9 @@ Ort::SessionOptions session_options(const EngineOptions& options) {
   result.SetGraphOptimizationLevel(options.optimize ? ORT_ENABLE_ALL : ORT_DISABLE_ALL);
   result.SetIntraOpNumThreads(static_cast<int>(options.threads));
   result.SetInterOpNumThreads(1);
-  if (options.give_back) {
-    result.DisableCpuMemArena();
-    result.DisableMemPattern();
+  if (options.shared_arena) {
+    result.AddConfigEntry(kOrtSessionOptionsConfigUseEnvAllocators, "1");
+    result.DisableMemPattern();  // which would take memory for all values of a run at once
   }
   result.SetExecutionMode(ORT_SEQUENTIAL);
   result.SetLogSeverityLevel(ORT_LOGGING_LEVEL_FATAL);

@@ -14,10 +14,9 @@
 namespace octet {
 
 struct EngineOptions {
-  bool optimize = true;  // graph optimizations: all, or none
-  unsigned threads = 1;  // intra-op; 0 = as many as the machine has
-  // Memory of a run is given back right after it, for sessions that wait while others run.
-  bool give_back = false;
+  bool optimize = true;       // graph optimizations: all, or none
+  unsigned threads = 1;       // intra-op; 0 = as many as the machine has
+  bool shared_arena = false;  // values live in the SharedArena, which must be there
   // Where a model given as bytes finds its external data; empty: it has none.
   std::filesystem::path external_folder = {};
   // Where the runtime writes what its optimizations made of the model: shows which patterns it recognized.
