@@ -3,6 +3,9 @@
 import csv
 
 BUDGET_DB, BUDGET_METRIC = 25, 0.005  # octet auto's own floor; the share of the float model's metric that may be lost
+# Where the metric is the cosine of the outputs with the float model's, this drift says that no more of it is lost: noise of
+# a tenth of the signal turns a vector to a cosine of sqrt(1 - 0.1²) at most.
+BUDGET_COSINE_DB = 20.01
 KINDS = ("reference", "default", "auto")
 OF_EACH = ("bytes", "db", "metric", "speed", "low", "high")
 OF_EACH += ("loads_wasm", "wasm_speed", "wasm_low", "wasm_high", "wasm_why")
@@ -10,7 +13,7 @@ COLUMNS = ["model", "float_bytes", "float_ms", "float_metric", "reference_settin
 COLUMNS += [f"{kind}_{column}" for kind in KINDS for column in OF_EACH]
 # Of runs paired with those of the reference's best, not with those of the float model.
 COLUMNS += ["auto_over_reference_speed", "auto_over_reference_low", "auto_over_reference_high"]
-COLUMNS += ["chosen", "nodes_out", "measurements", "seconds", "ended_early"]
+COLUMNS += ["budget_db", "chosen", "nodes_out", "measurements", "seconds", "ended_early"]
 
 HEADS = ("model", "made by", "MB", "dB", "metric", "native", "Chromium")
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from auto_table import COLUMNS, head, lines, markdown, meets_budget, read_rows, write_row
+from auto_table import BUDGET_COSINE_DB, BUDGET_DB, COLUMNS, head, lines, markdown, meets_budget, read_rows, write_row
 from bench_kit import PROJECT, Failed, build_package, environment, external_data, find_models, in_chromium, octet_json
 from bench_kit import settings, title
 from bench_static import MODELS
@@ -78,6 +78,11 @@ def best_of(found, float_metric, path, data):
     return within[0] if within else max(found, key=lambda key: found[key]["db"], default=None)
 
 
+def metric_of(zoo, name):
+    (entry,) = [one for one in json.loads((zoo / "zoo.json").read_text())["models"] if one["name"] == name]
+    return entry["metric"]
+
+
 def shown(value, digits):
     return "" if value is None else f"{value:.{digits}f}"
 
@@ -111,7 +116,8 @@ def try_model(name, path, page, time_limit):
         models = {"default": Path(folder) / "default.onnx", "auto": Path(folder) / "auto.onnx"}
         given = ("--calib", calib, "--data", data, "--min-sqnr", "-200")  # without a floor, as scripts/bench static
         octet_json("quantize", path, "-o", models["default"], *given)
-        given = ("--calib", calib, "--eval", data, "--time-limit", time_limit)
+        budget = BUDGET_COSINE_DB if metric_of(zoo, name) == "cosine" else BUDGET_DB
+        given = ("--calib", calib, "--eval", data, "--time-limit", time_limit, "--min-sqnr", budget)
         report = octet_json("auto", path, "-o", models["auto"], *given)
 
         theirs, failures = running(reference_models(path, calib), path, data)
@@ -134,7 +140,8 @@ def try_model(name, path, page, time_limit):
         pairs = [[rows[at]["milliseconds"] for at in (3, 2)] for rows in runs]  # the reference's, auto's
         row |= speed_columns("auto_over_reference_", widest([paired_speed(*pair) for pair in pairs]))
     (chosen,) = [one for one in report["candidates"] if one["chosen"]]
-    row |= {"chosen": report["chosen"], "nodes_out": len(chosen["moved"]), "measurements": report["measurements"]}
+    row |= {"budget_db": budget, "chosen": report["chosen"]}
+    row |= {"nodes_out": len(chosen["moved"]), "measurements": report["measurements"]}
     row |= {"seconds": shown(report["seconds"], 0), "ended_early": report["ended_early"] or ""}
     return {column: str(row.get(column, "")) for column in COLUMNS}
 

@@ -157,7 +157,8 @@ TEST(AutoSearch, FewerScalesOnlyWhereTheFileIsMuchSmaller) {
     candidate.measured.speedup = Speedup{2, 1.9, 2.1};
     return candidate;
   };
-  EXPECT_EQ(choose({measured(1000, 30), measured(990, 26)}, {}), 0u) << "a percent is not worth 4 dB";
+  EXPECT_EQ(choose({measured(1000, 30), measured(991, 26)}, {}), 0u) << "less than a percent is not worth 4 dB";
+  EXPECT_EQ(choose({measured(1000, 30), measured(989, 26)}, {}), 1u) << "what is more is a larger file";
   EXPECT_EQ(choose({measured(1000, 30), measured(900, 26)}, {}), 1u);
   EXPECT_EQ(choose({measured(1000, 30), measured(900, 20)}, {}), 0u) << "out of the budget";
 }

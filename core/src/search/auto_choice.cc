@@ -11,7 +11,7 @@ namespace {
 // Hardly slower: what less than this makes is not worth a larger file.
 constexpr double kTie = 0.98;
 // Hardly larger: what is nearer by as much as it likes may be so.
-constexpr double kAsSmall = 1.02;
+constexpr double kAsSmall = 1.01;
 
 Speedup speed_of(const AutoCandidate& candidate) { return candidate.measured.speedup.value_or(Speedup{0, 0, 0}); }
 
