@@ -1,6 +1,7 @@
 // What guides the search for nodes that hurt: what calibration lets expect, and where a model parts easily.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "search/cuts.h"
@@ -153,6 +154,24 @@ TEST(PlanEdits, OneScalePerWeightWhereThereWereMany) {
   EXPECT_EQ(share_scales(plan), 0u);
   Model result = quantizer.apply(pictures::with_ranges(plan, -2, 2));
   pictures::expect_sound(result);
+}
+
+// The scales of a table's rows are gathered by a node of their own.
+TEST(PlanEdits, OneScaleForAGatheredTable) {
+  PlanOptions options;
+  options.mode = Mode::kDynamic;
+  const Quantizer quantizer(pictures::model_of(R"(g (int64[n] i) => (float[n,8] y) <float[1000,64] t, float[64,8] w> {
+    x = Gather(t, i) y = MatMul(x, w) })"),
+                            options);
+  const auto gathers = [&](const Plan& plan) {
+    const Model result = quantizer.apply(plan);
+    const auto& nodes = result.proto().graph().node();
+    return std::count_if(nodes.begin(), nodes.end(), [](const auto& node) { return node.op_type() == "Gather"; });
+  };
+  Plan plan = quantizer.plan();
+  EXPECT_EQ(gathers(plan), 2);
+  EXPECT_EQ(share_scales(plan), 2u);
+  EXPECT_EQ(gathers(plan), 1);
 }
 
 }  // namespace

@@ -193,6 +193,19 @@ TEST(Calibrate, NamesTheSampleThatDoesNotRun) {
   }
 }
 
+// One value is 26 MB, and none can be cut: two samples hold 102 MB at once, three more than they may.
+TEST(Calibrate, FewerSamplesRunAtOnceWhereSingleValuesAreLarge) {
+  const Model model = model_of(R"(g (float[n,32] x) => (float[n,32] y) { y = Neg(x) })");
+  ListedSamples samples = random_rows(3, 32, [](int) { return 200'000; });
+  const Calibration result = run_calibration(model, {"y"}, samples, {.threads = 4});
+  EXPECT_EQ(result.side_by_side, 2u);
+  EXPECT_EQ(result.ranges.tensors.at("y").runs(), 3u);
+  ListedSamples small = random_rows(3, 32, [](int) { return 2; });
+  EXPECT_EQ(run_calibration(model, {"y"}, small, {.threads = 4}).side_by_side, 3u);
+  small.rewind();
+  EXPECT_EQ(run_calibration(model, {"y"}, small, {.threads = 1}).side_by_side, 1u);
+}
+
 // Side by side several fail; the first in order is told of, whichever fails first.
 TEST(Calibrate, NamesTheFirstOfSeveralSamplesThatDoNotRun) {
   const Model model =

@@ -186,14 +186,14 @@ Plan with_method(Plan plan, const Ranges& ranges, RangeMethod method, const std:
 }
 
 std::size_t share_scales(Plan& plan) {
-  std::set<std::string> in_integers;
+  std::set<std::string> either;
   for (const NodePlan& node : plan.nodes) {
-    if (node.action == Action::kStatic || node.action == Action::kDynamic)
-      in_integers.insert(node.weights.begin(), node.weights.end());
+    if (node.action == Action::kStatic || node.action == Action::kDynamic || node.form == Form::kGather)
+      either.insert(node.weights.begin(), node.weights.end());
   }
   std::size_t shared = 0;
   for (TensorPlan& tensor : plan.tensors) {
-    if (!tensor.axis || tensor.axes != 1 || tensor.block_size > 0 || !in_integers.contains(tensor.tensor)) continue;
+    if (!tensor.axis || tensor.axes != 1 || tensor.block_size > 0 || !either.contains(tensor.tensor)) continue;
     tensor.axis.reset();
     ++shared;
   }

@@ -45,7 +45,8 @@ std::vector<std::string> lone_products(const Plan& plan);
 // Ranges read anew by one method, where they came from samples; of one value, or of all with "".
 Plan with_method(Plan plan, const Ranges& ranges, RangeMethod method, const std::string& value = {});
 
-// One scale for a whole weight instead of one per channel, wherever integers allow either. Returns how many.
+// One scale for a whole weight instead of one per channel, wherever integers allow either, and for tables that rows are
+// gathered from, which a node more gathers the scales for. Returns how many.
 std::size_t share_scales(Plan& plan);
 
 }  // namespace octet

@@ -120,6 +120,7 @@ void calibrate(const CalibrateOptions& options) {
     json["source"] = samples->description();
     json["runtime"] = runtime_version();
     json["segments"] = result.segments;
+    json["samples_at_once"] = result.side_by_side;
     json["seconds"] = seconds;
     json["run_seconds"] = result.run_seconds;
     json["observe_seconds"] = result.observe_seconds;

@@ -30,6 +30,8 @@ constexpr double kOverBudget = 1.25;
 // Samples that run at once: the runtime spends several threads on one sample worse than one on each. More would part
 // the memory too finely.
 constexpr std::size_t kMostSideBySide = 4;
+// Bytes that all of them may hold at once where single nodes make more than the budget.
+constexpr std::uint64_t kMostUncut = std::uint64_t{128} << 20;
 
 using Clock = std::chrono::steady_clock;
 
@@ -44,9 +46,10 @@ void give_back_memory() {
 
 // One of the samples that run side by side, and all that were in its place before.
 struct Lane {
-  Lane(const ObservedValues& wanted, unsigned threads) : observer(wanted, threads) {}
+  explicit Lane(const ObservedValues& wanted) : observer(wanted) {}
 
   ValueObserver observer;
+  std::unique_ptr<WorkerCrew> crew;               // for the values of one sample
   std::map<std::string, std::uint64_t> measured;  // how large each value got, in bytes
   double run_seconds = 0, observe_seconds = 0;
 };
@@ -61,14 +64,15 @@ class CalibrationRun {
  public:
   CalibrationRun(const Model& prepared, const std::vector<std::string>& taps, SampleReader& samples,
                  const CalibrationOptions& options)
-      : options_(options), samples_(samples), segmented_(prepared, made_by_nodes(prepared, taps)) {
-    const unsigned threads = options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency());
-    const auto most = static_cast<unsigned>(std::clamp<std::size_t>(samples.size(), 1, kMostSideBySide));
-    const unsigned lanes = std::min(threads, most);
-    for (unsigned i = 0; i < lanes; ++i) lanes_.push_back(std::make_unique<Lane>(wanted_, threads / lanes));
-    budget_ = std::max<std::uint64_t>(1, options.memory_budget / lanes);
+      : options_(options),
+        threads_(options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency())),
+        samples_(samples),
+        segmented_(prepared, made_by_nodes(prepared, taps)) {
+    const std::size_t lanes =
+        std::min<std::size_t>(threads_, std::clamp<std::size_t>(samples.size(), 1, kMostSideBySide));
+    for (std::size_t i = 0; i < lanes; ++i) lanes_.push_back(std::make_unique<Lane>(wanted_));
+    share_out();
     engine_.optimize = false;
-    engine_.threads = threads / lanes;
     engine_.shared_arena = true;
     result_.ranges.model = options.fingerprint ? *options.fingerprint : fingerprint_of(prepared);
   }
@@ -79,9 +83,10 @@ class CalibrationRun {
     if (taken_ == 0)
       throw Error(ErrorCode::kData, samples_.description(), "there is not one sample to learn ranges from",
                   "give some with --calib");
-    WorkerCrew crew(static_cast<unsigned>(lanes_.size()));
     while (!ended_) {
       if (std::exchange(too_large_, false)) cut_finer();
+      fit_memory();
+      WorkerCrew crew(static_cast<unsigned>(lanes_.size()));
       crew.run(lanes_.size(), [&](std::size_t i) {
         while (const auto sample = take_next()) {
           try {
@@ -113,6 +118,37 @@ class CalibrationRun {
       wanted_.axes[tap.value] = tap.axis;
     }
     return made;
+  }
+
+  // Threads and memory among the lanes.
+  void share_out() {
+    budget_ = std::max<std::uint64_t>(1, options_.memory_budget / lanes_.size());
+    engine_.threads = std::max(1u, threads_ / static_cast<unsigned>(lanes_.size()));
+    for (const auto& lane : lanes_) lane->crew = std::make_unique<WorkerCrew>(engine_.threads);
+  }
+
+  // What one node makes can be larger than a lane's part of the memory, however the model is cut. Then fewer samples
+  // run at once.
+  void fit_memory() {
+    std::uint64_t alive = 1;
+    for (const Segment& segment : segmented_.segments()) alive = std::max(alive, size_of(segment));
+    const std::size_t fitting = std::max<std::size_t>(1, std::max(options_.memory_budget, kMostUncut) / alive);
+    if (fitting >= lanes_.size()) return;
+    while (lanes_.size() > fitting) close_lane();
+    share_out();
+    cut_again();
+  }
+
+  // As far as sizes are known.
+  std::uint64_t size_of(const Segment& segment) const {
+    std::uint64_t bytes = 0;
+    for (const auto* names : {&segment.inputs, &segment.outputs}) {
+      for (const auto& name : *names) {
+        const auto size = sizes_.find(name);
+        if (size != sizes_.end()) bytes += size->second;
+      }
+    }
+    return bytes;
   }
 
   // Nothing at the end, after a fault, and while the model has to be cut anew.
@@ -189,7 +225,7 @@ class CalibrationRun {
   void observe(Lane& lane, const LiveValues& values, const std::vector<std::string>& names) const {
     if (!options_.observe) return;
     const auto start = Clock::now();
-    lane.observer.observe(values, names);
+    lane.observer.observe(values, names, *lane.crew);
     lane.observe_seconds += seconds_since(start);
   }
 
@@ -230,7 +266,10 @@ class CalibrationRun {
     for (const auto& lane : lanes_) {
       for (const auto& [name, size] : lane->measured) sizes_[name] = std::max(sizes_[name], size);
     }
-    if (sizes_ == planned) return;
+    if (sizes_ != planned) cut_again();
+  }
+
+  void cut_again() {
     try {
       cut();
     } catch (const Error&) {
@@ -239,20 +278,27 @@ class CalibrationRun {
     }
   }
 
+  // The last lane is not used any more; what it saw stays.
+  void close_lane() {
+    const Lane& lane = *lanes_.back();
+    lane.observer.add_to(result_.ranges, result_.channels, non_finite_);
+    result_.run_seconds += lane.run_seconds;
+    result_.observe_seconds += lane.observe_seconds;
+    for (const auto& [name, size] : lane.measured) sizes_[name] = std::max(sizes_[name], size);
+    lanes_.pop_back();
+  }
+
   Calibration learned() {
     result_.ranges.samples = taken_;
-    NonFinite non_finite;
-    for (const auto& lane : lanes_) {
-      lane->observer.add_to(result_.ranges, result_.channels, non_finite);
-      result_.run_seconds += lane->run_seconds;
-      result_.observe_seconds += lane->observe_seconds;
-    }
-    result_.notes = non_finite.notes(result_.ranges);
+    result_.side_by_side = lanes_.size();
+    while (!lanes_.empty()) close_lane();
+    result_.notes = non_finite_.notes(result_.ranges);
     result_.segments = segmented_.segments().size();
     return std::move(result_);
   }
 
   const CalibrationOptions& options_;
+  const unsigned threads_;
   SampleReader& samples_;
   std::vector<std::string> observed_inputs_;
   ObservedValues wanted_;
@@ -264,6 +310,7 @@ class CalibrationRun {
   std::vector<Session> sessions_;               // one for each segment, for all lanes
   bool whole_ = false;                          // no cuts: the segments did not load
   std::map<std::string, std::uint64_t> sizes_;  // in bytes, of each value, as far as it is known
+  NonFinite non_finite_;
   Calibration result_;
 
   std::mutex mutex_;  // of what follows

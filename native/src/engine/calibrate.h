@@ -19,7 +19,8 @@ struct CalibrationOptions {
   // Bytes of values alive at once, besides the weights, of all samples that run side by side. The model runs in as many
   // segments as that takes. More makes nothing faster: values are looked at soon after they were made.
   std::uint64_t memory_budget = std::uint64_t{16} << 20;
-  unsigned threads = 0;                   // 0 = as many as the machine has; what is observed does not depend on it
+  unsigned threads = 0;                   // 0 = as many as the machine has; what is observed does not depend on it. Up
+                                          // to four samples run at once, each with its share of threads and memory.
   bool observe = true;                    // without, only runs: what the rest of the work costs
   std::vector<ChannelTap> channels = {};  // values to be observed channel by channel, taps or not
   // Of the model, where it is known already; finding it reads every weight.
@@ -33,6 +34,7 @@ struct Calibration {
   ChannelObservations channels;
   std::vector<std::string> notes;  // tensors with values that were NaN or infinite, and where first; the first few
   std::size_t segments = 0;        // that the model ran in
+  std::size_t side_by_side = 0;    // samples that ran at once, in the end
   double run_seconds = 0, observe_seconds = 0;  // added up over samples, several of which run at once
 };
 

@@ -25,7 +25,7 @@ void add_all(const std::map<std::string, Observed>& from, std::map<std::string, 
 
 }  // namespace
 
-void ValueObserver::observe(const LiveValues& values, const std::vector<std::string>& names) {
+void ValueObserver::observe(const LiveValues& values, const std::vector<std::string>& names, WorkerCrew& crew) {
   struct Job {
     const std::string* name;
     TensorView view;
@@ -47,7 +47,7 @@ void ValueObserver::observe(const LiveValues& values, const std::vector<std::str
   // Large ones first, so that threads end together.
   std::stable_sort(jobs.begin(), jobs.end(),
                    [](const Job& a, const Job& b) { return a.view.bytes.size() > b.view.bytes.size(); });
-  crew_.run(jobs.size(), [&](std::size_t i) {
+  crew.run(jobs.size(), [&](std::size_t i) {
     const Job& job = jobs[i];
     with_floats(job.view, [&](std::span<const float> floats) {
       if (job.observation) job.observation->add(floats);

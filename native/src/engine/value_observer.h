@@ -22,12 +22,11 @@ struct ObservedValues {
 
 class ValueObserver {
  public:
-  // `wanted` must stay.
-  ValueObserver(const ObservedValues& wanted, unsigned threads) : wanted_(wanted), crew_(threads) {}
+  explicit ValueObserver(const ObservedValues& wanted) : wanted_(wanted) {}  // which must stay
 
   void begin_sample(std::uint64_t number, const std::string& name) { non_finite_.begin_sample(number, name); }
-  // Those of `names` that are wanted and are float tensors.
-  void observe(const LiveValues& values, const std::vector<std::string>& names);
+  // Those of `names` that are wanted and are float tensors, shared out among the threads of `crew`.
+  void observe(const LiveValues& values, const std::vector<std::string>& names, WorkerCrew& crew);
   void forget();
 
   // Adds what was seen; both are then as if one had seen it all.
@@ -35,7 +34,6 @@ class ValueObserver {
 
  private:
   const ObservedValues& wanted_;
-  WorkerCrew crew_;
   std::map<std::string, Observation> tensors_;
   ChannelObservations channels_;
   NonFinite non_finite_;
