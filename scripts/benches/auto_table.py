@@ -3,8 +3,8 @@
 import csv
 
 BUDGET_DB, BUDGET_METRIC = 25, 0.005  # octet auto's own floor; the share of the float model's metric that may be lost
-# Where the metric is the cosine of the outputs with the float model's, this drift says that no more of it is lost: noise of
-# a tenth of the signal turns a vector to a cosine of sqrt(1 - 0.1²) at most.
+# Where the metric is the cosine of the outputs with the float model's, about the drift at which half a percent is lost:
+# noise of a tenth of the signal turns a vector to a cosine of sqrt(1 - 0.1²) at worst.
 BUDGET_COSINE_DB = 20.01
 KINDS = ("reference", "default", "auto")
 OF_EACH = ("bytes", "db", "metric", "speed", "low", "high")

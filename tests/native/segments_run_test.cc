@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "engine/engine.h"
+#include "engine/shared_arena.h"
 #include "error_of.h"
 #include "graph_pictures.h"
 #include "octet/dtype.h"
@@ -43,6 +44,7 @@ Sample made_up_inputs(const Model& model, std::uint64_t seed) {
 // What the segments show, with every value let go as soon as nobody reads it any more.
 Sample run_in_segments(const SegmentedModel& model, const Sample& inputs) {
   Sample seen;
+  const SharedArena arena;
   LiveValues values;
   for (const auto& [name, tensor] : inputs) values.lend(name, tensor);
   for (std::size_t i = 0; i < model.segments().size(); ++i) {

@@ -67,9 +67,9 @@ class CalibrationRun {
       : options_(options),
         threads_(options.threads > 0 ? options.threads : std::max(1u, std::thread::hardware_concurrency())),
         samples_(samples),
+        count_(std::max<std::size_t>(samples.size(), 1)),
         segmented_(prepared, made_by_nodes(prepared, taps)) {
-    const std::size_t lanes =
-        std::min<std::size_t>(threads_, std::clamp<std::size_t>(samples.size(), 1, kMostSideBySide));
+    const std::size_t lanes = std::min({std::size_t{threads_}, count_, kMostSideBySide});
     for (std::size_t i = 0; i < lanes; ++i) lanes_.push_back(std::make_unique<Lane>(wanted_));
     share_out();
     engine_.optimize = false;
@@ -120,16 +120,18 @@ class CalibrationRun {
     return made;
   }
 
-  // Threads and memory among the lanes.
+  // Memory and threads among the lanes. They share the sessions, each of which has its caller and threads beside.
   void share_out() {
-    budget_ = std::max<std::uint64_t>(1, options_.memory_budget / lanes_.size());
-    engine_.threads = std::max(1u, threads_ / static_cast<unsigned>(lanes_.size()));
-    for (const auto& lane : lanes_) lane->crew = std::make_unique<WorkerCrew>(engine_.threads);
+    const auto lanes = static_cast<unsigned>(lanes_.size());
+    budget_ = std::max<std::uint64_t>(1, options_.memory_budget / lanes);
+    engine_.threads = threads_ - lanes + 1;
+    for (const auto& lane : lanes_) lane->crew = std::make_unique<WorkerCrew>(threads_ / lanes);
   }
 
   // What one node makes can be larger than a lane's part of the memory, however the model is cut. Then fewer samples
   // run at once.
   void fit_memory() {
+    learn_sizes();
     std::uint64_t alive = 1;
     for (const Segment& segment : segmented_.segments()) alive = std::max(alive, size_of(segment));
     const std::size_t fitting = std::max<std::size_t>(1, std::max(options_.memory_budget, kMostUncut) / alive);
@@ -153,16 +155,22 @@ class CalibrationRun {
 
   // Nothing at the end, after a fault, and while the model has to be cut anew.
   std::optional<NumberedSample> take_next() {
-    const std::lock_guard lock(mutex_);
-    if (ended_ || too_large_ || fault_) return std::nullopt;
+    const std::lock_guard reading(reader_mutex_);
+    if (stopped()) return std::nullopt;
     try {
       if (auto values = samples_.next()) return NumberedSample{taken_++, samples_.name(), std::move(*values)};
-      ended_ = true;
     } catch (...) {
-      fault_ = std::current_exception();
-      fault_number_ = taken_;
+      fail(taken_);
+      return std::nullopt;
     }
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
     return std::nullopt;
+  }
+
+  bool stopped() {
+    const std::lock_guard lock(mutex_);
+    return ended_ || too_large_ || fault_;
   }
 
   // Of several samples that fail side by side the first is told of: the one that would have ended them in turn.
@@ -212,12 +220,13 @@ class CalibrationRun {
         throw Error(fault.code(), sample.name.empty() ? fault.where() : sample.name, fault.problem(), fault.next());
       }
       lane.run_seconds += seconds_since(start);
-      too_large = measure(lane, values, segment) > kOverBudget * static_cast<double>(budget_) || too_large;
+      const auto planned = static_cast<double>(std::max(budget_, size_of(segment)));
+      too_large = measure(lane, values, segment) > kOverBudget * planned || too_large;
       observe(lane, values, segment.observed);
       for (const auto& name : segment.dropped) values.drop(name);
       end_segment();
     }
-    if (!too_large || whole_) return;
+    if (!too_large) return;
     const std::lock_guard lock(mutex_);
     too_large_ = true;
   }
@@ -247,8 +256,7 @@ class CalibrationRun {
   void end_segment() {
     const std::lock_guard lock(mutex_);
     done_ += 1.0 / static_cast<double>(segmented_.segments().size());
-    const auto all = static_cast<double>(std::max<std::size_t>(samples_.size(), 1));
-    if (options_.progress) options_.progress(std::min(1.0, done_ / all));
+    if (options_.progress) options_.progress(std::min(1.0, done_ / static_cast<double>(count_)));
   }
 
   void cut() {
@@ -263,10 +271,17 @@ class CalibrationRun {
 
   void cut_finer() {
     const auto planned = sizes_;
-    for (const auto& lane : lanes_) {
-      for (const auto& [name, size] : lane->measured) sizes_[name] = std::max(sizes_[name], size);
-    }
-    if (sizes_ != planned) cut_again();
+    learn_sizes();
+    if (sizes_ != planned && !whole_) cut_again();
+  }
+
+  // What was measured is truer than what was expected.
+  void learn_sizes() {
+    for (const auto& lane : lanes_) learn_sizes(*lane);
+    for (const auto& [name, size] : measured_) sizes_[name] = size;
+  }
+  void learn_sizes(const Lane& lane) {
+    for (const auto& [name, size] : lane.measured) measured_[name] = std::max(measured_[name], size);
   }
 
   void cut_again() {
@@ -284,7 +299,7 @@ class CalibrationRun {
     lane.observer.add_to(result_.ranges, result_.channels, non_finite_);
     result_.run_seconds += lane.run_seconds;
     result_.observe_seconds += lane.observe_seconds;
-    for (const auto& [name, size] : lane.measured) sizes_[name] = std::max(sizes_[name], size);
+    learn_sizes(lane);
     lanes_.pop_back();
   }
 
@@ -300,6 +315,7 @@ class CalibrationRun {
   const CalibrationOptions& options_;
   const unsigned threads_;
   SampleReader& samples_;
+  const std::size_t count_;  // of samples, as the reader has it
   std::vector<std::string> observed_inputs_;
   ObservedValues wanted_;
   SegmentedModel segmented_;
@@ -307,14 +323,17 @@ class CalibrationRun {
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::uint64_t budget_ = 0;  // bytes, of each lane
   EngineOptions engine_;
-  std::vector<Session> sessions_;               // one for each segment, for all lanes
-  bool whole_ = false;                          // no cuts: the segments did not load
-  std::map<std::string, std::uint64_t> sizes_;  // in bytes, of each value, as far as it is known
+  std::vector<Session> sessions_;  // one for each segment, for all lanes
+  bool whole_ = false;             // no cuts: the segments did not load
+  // In bytes, of each value: the largest there was, and what is planned with, as far as that is known.
+  std::map<std::string, std::uint64_t> measured_, sizes_;
   NonFinite non_finite_;
   Calibration result_;
 
-  std::mutex mutex_;  // of what follows
+  std::mutex reader_mutex_;  // of the samples; taken before the other
   std::uint64_t taken_ = 0;
+
+  std::mutex mutex_;  // of what follows
   bool ended_ = false, too_large_ = false;
   std::exception_ptr fault_;
   std::uint64_t fault_number_ = 0;

@@ -17,10 +17,11 @@ namespace octet {
 
 struct CalibrationOptions {
   // Bytes of values alive at once, besides the weights, of all samples that run side by side. The model runs in as many
-  // segments as that takes. More makes nothing faster: values are looked at soon after they were made.
+  // segments as that takes. More makes nothing faster: values are looked at soon after they were made. Where single
+  // nodes make more, however the model is cut, samples that run side by side hold up to 128 MB.
   std::uint64_t memory_budget = std::uint64_t{16} << 20;
   unsigned threads = 0;                   // 0 = as many as the machine has; what is observed does not depend on it. Up
-                                          // to four samples run at once, each with its share of threads and memory.
+                                          // to four samples run at once and share them.
   bool observe = true;                    // without, only runs: what the rest of the work costs
   std::vector<ChannelTap> channels = {};  // values to be observed channel by channel, taps or not
   // Of the model, where it is known already; finding it reads every weight.
