@@ -18,6 +18,12 @@ PATIENCE = 20  # seconds for what takes a moment
 TOKEN = "X-Octet-Token"
 
 
+def heed_signals():
+    """What the tests' own caller ignores, nohup for one, would be ignored by the server too, and rightly so."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 @dataclasses.dataclass
 class Answer:
     status: int
@@ -44,6 +50,7 @@ class Server:
             stdout=subprocess.PIPE,
             env={**os.environ, "TMPDIR": str(temporary)},
             text=True,
+            preexec_fn=heed_signals,
         )
         line = self.process.stdout.readline()
         match = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/#token=([0-9a-f]{32})\n", line)
