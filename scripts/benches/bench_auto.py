@@ -12,7 +12,7 @@ from pathlib import Path
 
 from auto_table import BUDGET_COSINE_DB, BUDGET_DB, COLUMNS, head, lines, markdown, meets_budget, read_rows, write_row
 from bench_kit import PROJECT, Failed, build_package, environment, external_data, find_models, in_chromium, octet_json
-from bench_kit import settings, title
+from bench_kit import settings, title, zoo_entry
 from bench_static import MODELS
 from reference_models import reference_models
 
@@ -78,11 +78,6 @@ def best_of(found, float_metric, path, data):
     return within[0] if within else max(found, key=lambda key: found[key]["db"], default=None)
 
 
-def metric_of(zoo, name):
-    (entry,) = [one for one in json.loads((zoo / "zoo.json").read_text())["models"] if one["name"] == name]
-    return entry["metric"]
-
-
 def shown(value, digits):
     return "" if value is None else f"{value:.{digits}f}"
 
@@ -116,7 +111,7 @@ def try_model(name, path, page, time_limit):
         models = {"default": Path(folder) / "default.onnx", "auto": Path(folder) / "auto.onnx"}
         given = ("--calib", calib, "--data", data, "--min-sqnr", "-200")  # without a floor, as scripts/bench static
         octet_json("quantize", path, "-o", models["default"], *given)
-        budget = BUDGET_COSINE_DB if metric_of(zoo, name) == "cosine" else BUDGET_DB
+        budget = BUDGET_COSINE_DB if zoo_entry(zoo, name)["metric"] == "cosine" else BUDGET_DB
         given = ("--calib", calib, "--eval", data, "--time-limit", time_limit, "--min-sqnr", budget)
         report = octet_json("auto", path, "-o", models["auto"], *given)
 

@@ -107,6 +107,12 @@ def find_models(names, python):
     return [(Path(name).stem, paths[name]) for name in names]
 
 
+def zoo_entry(zoo, name):
+    """What zoo.json of the folder says of a model."""
+    (entry,) = [one for one in json.loads((zoo / "zoo.json").read_text())["models"] if one["name"] == name]
+    return entry
+
+
 def environment():
     lines = Path("/proc/cpuinfo").read_text().splitlines() if Path("/proc/cpuinfo").exists() else []
     cpu = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.processor())

@@ -11,10 +11,11 @@ project, zoo, name, *models = sys.argv[1:]
 sys.path[:0] = [f"{project}/tests/support", f"{project}/tests/zoo"]
 import onnx
 import runtime
+from bench_kit import zoo_entry
 from metrics import rate
 
 zoo = Path(zoo)
-(entry,) = [one for one in json.loads((zoo / "zoo.json").read_text())["models"] if one["name"] == name]
+entry = zoo_entry(zoo, name)
 samples = runtime.load_samples(zoo / entry["eval"])
 original = zoo / entry["file"]
 reference = runtime.run_all(original, samples, optimized=False)

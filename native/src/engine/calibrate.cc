@@ -84,7 +84,8 @@ class CalibrationRun {
       throw Error(ErrorCode::kData, samples_.description(), "there is not one sample to learn ranges from",
                   "give some with --calib");
     while (!ended_) {
-      if (std::exchange(too_large_, false)) cut_finer();
+      const bool news = learn_sizes();
+      if (std::exchange(too_large_, false) && news && !whole_) cut_again();
       fit_memory();
       WorkerCrew crew(static_cast<unsigned>(lanes_.size()));
       crew.run(lanes_.size(), [&](std::size_t i) {
@@ -131,7 +132,6 @@ class CalibrationRun {
   // What one node makes can be larger than a lane's part of the memory, however the model is cut. Then fewer samples
   // run at once.
   void fit_memory() {
-    learn_sizes();
     std::uint64_t alive = 1;
     for (const Segment& segment : segmented_.segments()) alive = std::max(alive, size_of(segment));
     const std::size_t fitting = std::max<std::size_t>(1, std::max(options_.memory_budget, kMostUncut) / alive);
@@ -141,15 +141,21 @@ class CalibrationRun {
     cut_again();
   }
 
+  // What is alive at the end of a segment.
+  template <class Look>
+  static void for_values_of(const Segment& segment, const Look& look) {
+    for (const auto* names : {&segment.inputs, &segment.outputs}) {
+      for (const auto& name : *names) look(name);
+    }
+  }
+
   // As far as sizes are known.
   std::uint64_t size_of(const Segment& segment) const {
     std::uint64_t bytes = 0;
-    for (const auto* names : {&segment.inputs, &segment.outputs}) {
-      for (const auto& name : *names) {
-        const auto size = sizes_.find(name);
-        if (size != sizes_.end()) bytes += size->second;
-      }
-    }
+    for_values_of(segment, [&](const std::string& name) {
+      const auto size = sizes_.find(name);
+      if (size != sizes_.end()) bytes += size->second;
+    });
     return bytes;
   }
 
@@ -221,7 +227,7 @@ class CalibrationRun {
       }
       lane.run_seconds += seconds_since(start);
       const auto planned = static_cast<double>(std::max(budget_, size_of(segment)));
-      too_large = measure(lane, values, segment) > kOverBudget * planned || too_large;
+      too_large = static_cast<double>(measure(lane, values, segment)) > kOverBudget * planned || too_large;
       observe(lane, values, segment.observed);
       for (const auto& name : segment.dropped) values.drop(name);
       end_segment();
@@ -238,18 +244,16 @@ class CalibrationRun {
     lane.observe_seconds += seconds_since(start);
   }
 
-  // Bytes alive at the end of a segment.
-  static double measure(Lane& lane, const LiveValues& values, const Segment& segment) {
-    double alive = 0;
-    for (const auto* names : {&segment.inputs, &segment.outputs}) {
-      for (const auto& name : *names) {
-        const auto view = values.view(name);
-        if (!view) continue;
-        alive += static_cast<double>(view->bytes.size());
-        auto& size = lane.measured[name];
-        size = std::max<std::uint64_t>(size, view->bytes.size());
-      }
-    }
+  // As they are.
+  static std::uint64_t measure(Lane& lane, const LiveValues& values, const Segment& segment) {
+    std::uint64_t alive = 0;
+    for_values_of(segment, [&](const std::string& name) {
+      const auto view = values.view(name);
+      if (!view) return;
+      alive += view->bytes.size();
+      auto& size = lane.measured[name];
+      size = std::max<std::uint64_t>(size, view->bytes.size());
+    });
     return alive;
   }
 
@@ -269,16 +273,12 @@ class CalibrationRun {
       sessions_.push_back(open_session(segmented_.model_of(i), engine_));
   }
 
-  void cut_finer() {
+  // What was measured is truer than what was expected. Whether it says anything new.
+  bool learn_sizes() {
     const auto planned = sizes_;
-    learn_sizes();
-    if (sizes_ != planned && !whole_) cut_again();
-  }
-
-  // What was measured is truer than what was expected.
-  void learn_sizes() {
     for (const auto& lane : lanes_) learn_sizes(*lane);
     for (const auto& [name, size] : measured_) sizes_[name] = size;
+    return sizes_ != planned;
   }
   void learn_sizes(const Lane& lane) {
     for (const auto& [name, size] : lane.measured) measured_[name] = std::max(measured_[name], size);
